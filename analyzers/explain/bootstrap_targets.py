@@ -177,7 +177,7 @@ def _target_network_outputs(project: Project) -> Iterator[BootstrapTarget]:
         for one, value in assigned_pairs(statement):
             calls = nodes_of(value, ast.Call)
             if any(own_name(call) in own for call in calls) and recorded(module, statement):
-                where = SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
+                where = SourceLocation.of(module, statement)
                 yield BootstrapTarget(where, one, statement)
 
 
@@ -196,9 +196,7 @@ def _alias_unrecorded(
             if spelled(one) == name and not any(isinstance(n, _WORK) for n in walk(value)):
                 values = nodes_of(value, ast.Name, ast.Attribute)
                 if values and not recorded(module, statement):
-                    where = SourceLocation(
-                        module, statement, CodeLine(module.path, statement.lineno)
-                    )
+                    where = SourceLocation.of(module, statement)
                     return BootstrapTarget(where, one, statement, is_alias=True)
     return None
 

@@ -147,7 +147,7 @@ class StaleValue:
             statement = module.statement_at(call.lineno, call.col_offset)
             if given is not None and statement is not None:
                 yield (
-                    SourceLocation(module, statement, CodeLine(module.path, statement.lineno)),
+                    SourceLocation.of(module, statement),
                     spelled(given),
                 )
 

@@ -29,6 +29,11 @@ class SourceLocation:
     statement: ast.stmt
     place: CodeLine
 
+    @classmethod
+    def of(cls, module: Module, statement: ast.stmt) -> SourceLocation:
+        """Return the place of a statement that the source shows, whatever a run has met."""
+        return cls(module, statement, CodeLine(module.path, statement.lineno))
+
     @property
     def editor(self) -> Editor:
         """Return an editor of the module."""

@@ -17,7 +17,6 @@ from analyzers.source.flow import definitions, is_dotted, value_of
 from analyzers.source.project import Loop, Module, Project, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.trees import nodes_of
-from provenance import CodeLine
 
 
 @dataclass
@@ -44,7 +43,7 @@ def any_stacked(project: Project) -> Iterator[Proposal]:
 
 
 def _stacked(module: Module, loop: Loop) -> Iterator[Proposal]:
-    where = SourceLocation(module, loop, CodeLine(module.path, loop.lineno))
+    where = SourceLocation.of(module, loop)
     buffers = list(_buffers(loop).values())
     if buffers and all(_is_regular(where, loop, buffer) for buffer in buffers):
         edits = [edit for buffer in buffers for edit in _converted(where, loop, buffer)]

@@ -79,7 +79,7 @@ def carried(fault: SilentFault, project: Project) -> Iterator[Carried]:
         if "." not in name:
             continue
         for module, assignment in assignments_to(project, name):
-            binder = SourceLocation(module, assignment, CodeLine(module.path, assignment.lineno))
+            binder = SourceLocation.of(module, assignment)
             for own, first in carried_attributes(binder):
                 if own.rpartition(".")[2] == root_of(name).rpartition(".")[2]:
                     carrier = GraphCarrier(own, binder.place, "attribute")

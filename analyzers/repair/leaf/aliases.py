@@ -19,7 +19,6 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import attributes_loaded
 from analyzers.source.targets import assigned_pairs, keyed
 from analyzers.source.trees import walk
-from provenance import CodeLine
 
 NAMES = 3  # length of a chain of names by which a gradient reaches its store
 
@@ -48,7 +47,7 @@ def kept_at(fault: SilentFault, project: Project) -> list[SourceLocation]:
         for statement, _ in stored_gradients(module, keys_of(paths), project)
     }
     return [
-        SourceLocation(module, node, CodeLine(module.path, node.lineno))
+        SourceLocation.of(module, node)
         for module, node in project.each(ast.stmt)
         if node in put
         or ((node in returned or _binds(node, wanted)) and list(_gradients(module, node)))

@@ -21,7 +21,6 @@ from analyzers.source.project import Module, Project, spelled
 from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned_pairs, target_names
 from analyzers.source.trees import nodes_of, position
-from provenance import CodeLine
 
 _COMPREHENSIONS = (ast.ListComp, ast.DictComp)
 UNMOVED = "unmoved-leaves"
@@ -86,9 +85,7 @@ def _names_updated(fault: SilentFault, project: Project) -> Iterator[SourceLocat
                     read = {spelled(n) for n in nodes_of(value, ast.Attribute)}
                     updates = name in own and mentions(value, name) and f"{name}.grad" in read
                     if updates and not _read_on(module, loop, statement, name):
-                        yield SourceLocation(
-                            module, statement, CodeLine(module.path, statement.lineno)
-                        )
+                        yield SourceLocation.of(module, statement)
 
 
 def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocation]:
@@ -105,7 +102,7 @@ def leaves_renewed(fault: SilentFault, project: Project) -> Iterator[SourceLocat
             renewed = kept in owners if several else spelled(target) in leaves
             if renewed and kept in made_of(module.scope_of(statement), value):
                 if runs_again(module, statement, project):
-                    yield SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
+                    yield SourceLocation.of(module, statement)
 
 
 def _projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
@@ -120,7 +117,7 @@ def _projections(story: ReuseFeatures) -> Iterator[SourceLocation]:
             made = isinstance(value, ast.Call) and in_library(value)
             of_it = isinstance(value, ast.Call) and spelled(value.func).startswith(f"{name}.")
             if rebinds(statement, name) and (made or of_it or isinstance(value, ast.BinOp)):
-                yield SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
+                yield SourceLocation.of(module, statement)
 
 
 def _read_on(module: Module, loop: ast.For, statement: ast.stmt, name: str) -> bool:

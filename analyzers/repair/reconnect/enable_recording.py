@@ -92,15 +92,13 @@ def left_off(project: Project) -> Iterator[SourceLocation]:
         call = node.value
         if isinstance(call, ast.Call) and is_call(call, "torch.Tensor.set_grad_enabled"):
             if [spelled(a) for a in call.args] != ["True"]:
-                yield SourceLocation(module, node, CodeLine(module.path, node.lineno))
+                yield SourceLocation.of(module, node)
     for module, given in (*project.each(ast.Yield), *project.each(ast.YieldFrom)):
         switch = next(switches(module, given), None)
         if switch is not None and isinstance(switch.around, ast.With) and not switch.records:
             function = module.scope_of(given)
             if isinstance(function, FUNCTIONS[:2]) and not _is_entered(function):
-                yield SourceLocation(
-                    module, switch.around, CodeLine(module.path, switch.around.lineno)
-                )
+                yield SourceLocation.of(module, switch.around)
 
 
 def _is_entered(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

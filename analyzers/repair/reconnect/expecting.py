@@ -16,6 +16,7 @@ from analyzers.source.callees import in_library, is_call, operation
 from analyzers.source.edits import Edit, needs_parentheses
 from analyzers.source.flow import is_dotted, names_read
 from analyzers.source.project import Module, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import nodes_of, walk
 
@@ -64,8 +65,7 @@ def _weighed_all(where: SourceLocation, name: str, places: str) -> list[Edit]:
     """Return the products in place of everything computed from the position; empty if one is
     impossible.
     """
-    reads = [n for n in nodes_of(where.scope, ast.Name) if n.id == name]
-    reads = [node for node in reads if isinstance(node.ctx, ast.Load)]
+    reads = names_loaded(nodes_of(where.scope, ast.Name), name)
     edits: list[Edit] = []
     for statement in statements_after(where.module, where.statement):
         match statement:

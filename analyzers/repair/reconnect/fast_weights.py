@@ -33,7 +33,6 @@ from analyzers.source.project import Module, Project, Scope, spelled
 from analyzers.source.statement_ranges import ahead_of
 from analyzers.source.targets import target_names
 from analyzers.source.trees import walk
-from provenance import CodeLine
 
 _MODES = ("train", "eval", "zero_grad", "requires_grad_")  # weights know nothing of these
 
@@ -72,7 +71,7 @@ def updated_copies(params: Sequence[str], project: Project) -> Iterator[tuple[So
     """Yield where a copy of the module that owns the parameters makes a step, and its name."""
     found = set[int]()
     for module, statement in project.each(ast.stmt):
-        where = SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
+        where = SourceLocation.of(module, statement)
         inner = _inner(where) if not isinstance(statement, ast.For | ast.With) else None
         if inner is not None and id(inner.update) not in found:
             found.add(id(inner.update))

@@ -188,7 +188,7 @@ def frozen_among(params: Sequence[str], project: Project) -> SourceLocation | No
     owners = {name.rpartition(".")[0] for name in params}
     owners |= {owner.rpartition(".")[0] for owner in owners} - {""}
     found = [
-        SourceLocation(module, statement, CodeLine(module.path, statement.lineno))
+        SourceLocation.of(module, statement)
         for module, statement in project.each(ast.stmt)
         if isinstance(statement, ast.For | ast.Expr | ast.Assign)
         if False in flags_set(statement, project)

@@ -22,7 +22,6 @@ from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import statements_of, walk_scope
 from analyzers.source.project import Module, Project, spelled
 from analyzers.source.trees import position
-from provenance import CodeLine
 
 LONG = 60  # characters of what weights are written as that get a name
 _WRITING = ("copy_", "set_")
@@ -142,7 +141,7 @@ def _by_callers(
             if (text := in_names_of(module, where.module, _whole(write.value), names))
         ]
         if put and at is not None and len(put) == len(writes):
-            yield SourceLocation(module, at, CodeLine(module.path, at.lineno)), put
+            yield SourceLocation.of(module, at), put
 
 
 def _known_as(path: str, given: Mapping[str, str], call: ast.Call) -> str:

@@ -226,9 +226,7 @@ def _cuts_of(names: set[str], locals_too: bool, project: Project, look: _Look) -
         # A name that a function gives a value itself is no attribute of a model.
         wanted |= names if locals_too else names - names_bound(way.scope)
         for statement, derived in flow(way, wanted):
-            where = SourceLocation(
-                way.module, statement, CodeLine(way.module.path, statement.lineno)
-            )
+            where = SourceLocation.of(way.module, statement)
             source = partial(source_of, wanted=wanted, derived=derived)
             name = source(statement)
             cut = look(where, name, source, project) if name is not None else None

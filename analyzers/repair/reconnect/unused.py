@@ -156,7 +156,7 @@ def reached_without_cut(question: Question, project: Project) -> Iterator[Propos
         )
     ]
     places += [
-        (SourceLocation(given.module, s, CodeLine(given.module.path, s.lineno)), given.parameter)
+        (SourceLocation.of(given.module, s), given.parameter)
         for given in _given(question, project)
         for s in statements_of(given.function)
         if isinstance(s, ast.Assign | ast.Return | ast.Expr)
