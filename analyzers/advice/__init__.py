@@ -6,7 +6,6 @@ prove nothing.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,6 +34,7 @@ from analyzers.advice.saved_results import result_named, writes_to_result
 from analyzers.advice.setting_lines import quoted_in, said_in, settings_in
 from analyzers.messages import Message, UsualCause, entry_for, plain
 from analyzers.source.project import Project
+from analyzers.source.reads import names_loaded
 from analyzers.tracebacks import ParsedTraceback, TracebackFrame
 from provenance import CodeLine
 
@@ -55,6 +55,8 @@ def looks_for(look: Mapping[str, Any]) -> BlockLook | None:
         found = looking.attribute(*look["attribute"])
     elif "requires_grad" in look:
         found = looking.requires_grad(look["requires_grad"])
+    elif "defines" in look:
+        found = looking.defines(*look["defines"])
     elif "mentions" in look:
         found = looking.mentions(*look["mentions"])
     elif "compiled" in look:
@@ -233,10 +235,8 @@ def _ends_with(
 def _reader(project: Project, name: str) -> CodeLine | None:
     """Return the first line of the entry script that reads a name."""
     module = project.modules.get(project.entry)
-    for node in module.nodes if module is not None else ():
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            return CodeLine(project.entry, node.lineno)
-    return None
+    reads = names_loaded(module.nodes, name) if module is not None else []
+    return CodeLine(project.entry, reads[0].lineno) if reads else None
 
 
 def _in_settings(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from analyzers.advice.checkpoints import is_read
-from analyzers.advice.looking import Found, last_name, short, written_in_place
+from analyzers.advice.looking import Found, is_function, last_name, short, written_in_place
 from analyzers.source.flow import names_bound, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.signatures import named
@@ -15,19 +15,14 @@ from analyzers.source.trees import nodes_of, walk
 _ONE_LINE = 400
 
 
-def _is_function(node: ast.AST) -> bool:
-    bases = getattr(node, "bases", ())
-    return any(last_name(base) in ("Function", "InplaceFunction") for base in bases)
-
-
 def function_class(node: ast.AST, module: Module) -> str | None:
     """Match a class that derives from `autograd.Function`."""
-    return node.name if isinstance(node, ast.ClassDef) and _is_function(node) else None
+    return node.name if isinstance(node, ast.ClassDef) and is_function(node) else None
 
 
 def legacy_function(node: ast.AST, module: Module) -> str | None:
     """Match a Function whose forward is an instance method."""
-    if not isinstance(node, ast.ClassDef) or not _is_function(node):
+    if not isinstance(node, ast.ClassDef) or not is_function(node):
         return None
     methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "forward"]
     plain = any(not m.decorator_list for m in methods)
@@ -40,7 +35,7 @@ def function_backward(node: ast.AST, module: Module) -> str | None:
         return None
     scope = module.scope_of(node)
     inside = isinstance(scope, ast.FunctionDef) and scope.name in ("backward", "vjp")
-    if not inside or not _is_function(module.parents.get(scope, scope)):
+    if not inside or not is_function(module.parents.get(scope, scope)):
         return None
     return module.code(node.lineno)[:_ONE_LINE]
 
@@ -59,7 +54,7 @@ def kept_from_forward(node: ast.AST, module: Module) -> str | None:
     scope = module.scope_of(node)
     if "gradgradcheck" not in module.text or not isinstance(scope, ast.FunctionDef):
         return None
-    if scope.name != "forward" or not _is_function(module.parents.get(scope, scope)):
+    if scope.name != "forward" or not is_function(module.parents.get(scope, scope)):
         return None
     match node:
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=holder))], value=kept):
@@ -83,7 +78,7 @@ def gradient_unused(node: ast.AST, module: Module) -> str | None:
 
 def returns_sometimes(node: ast.AST, module: Module) -> Found:
     """Match the `forward` of a custom Function that returns only under a condition."""
-    if not isinstance(node, ast.FunctionDef) or not _is_function(module.parents.get(node, node)):
+    if not isinstance(node, ast.FunctionDef) or not is_function(module.parents.get(node, node)):
         return None
     last = node.body[-1]
     inside = isinstance(last, ast.If) and not last.orelse
@@ -161,7 +156,7 @@ def _method_of(node: ast.AST, module: Module, name: str) -> ast.FunctionDef | No
     scope = module.scope_of(node)
     if not isinstance(scope, ast.FunctionDef) or scope.name != name:
         return None
-    return scope if _is_function(module.parents.get(scope, scope)) else None
+    return scope if is_function(module.parents.get(scope, scope)) else None
 
 
 def _is_saved(value: ast.expr) -> bool:
@@ -177,8 +172,7 @@ def class_methods_of_function(node: ast.AST, module: Module) -> str | None:
     """Match `@classmethod` over `forward` or `backward` of a custom Function."""
     match node:
         case ast.FunctionDef(name="forward" | "backward" as name, decorator_list=marks):
-            owner = module.class_of(node)
-            ours = owner is not None and any(spelled(b).endswith("Function") for b in owner.bases)
+            ours = is_function(module.parents.get(node, node))
             return name if ours and "classmethod" in map(spelled, marks) else None
     return None
 

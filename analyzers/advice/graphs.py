@@ -9,6 +9,7 @@ from analyzers.advice.iterations import WRAPPERS, backwards
 from analyzers.advice.looking import (
     Found,
     Look,
+    is_function,
     last_name,
     requires_grad,
     short,
@@ -119,8 +120,7 @@ def derivative_in_backward(node: ast.AST, module: Module) -> str | None:
     scope, owner = module.scope_of(node), module.class_of(node)
     if not isinstance(scope, ast.FunctionDef) or scope.name != "backward" or owner is None:
         return None
-    own = any(last_name(base) == "Function" for base in owner.bases)
-    return short(node.func) if own and "enable_grad" not in spelled(owner) else None
+    return short(node.func) if is_function(owner) and "enable_grad" not in spelled(owner) else None
 
 
 def made_in_call(node: ast.AST, module: Module) -> str | None:

@@ -10,6 +10,7 @@ from analyzers.source.callees import creates_module
 from analyzers.source.flow import mentions
 from analyzers.source.ops import CONTAINERS, FACTORIES, WEIGHTLESS
 from analyzers.source.project import Module, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.trees import nodes_of, walk
 
 _WITHOUT_WEIGHTS = WEIGHTLESS.keys() | CONTAINERS | FACTORIES | {"Parameter"}
@@ -42,8 +43,7 @@ def layer_made_in_forward(node: ast.AST, module: Module) -> str | None:
     in_forward = isinstance(function, ast.FunctionDef) and function.name == "forward"
     if not in_forward or module.class_of(node) is None or not _learns(made):
         return None
-    of_it = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
-    uses = [module.parents.get(n) for n in of_it if isinstance(n.ctx, ast.Load)]
+    uses = [module.parents.get(n) for n in names_loaded(walk(function), name)]
     calls = any(isinstance(use, ast.Call) for use in uses)
     is_written = any(isinstance(use, ast.Attribute) for use in uses)
     return spelled(made.func) if made is not None and calls and not is_written else None
@@ -60,8 +60,7 @@ def local_layer(node: ast.AST, module: Module) -> str | None:
             return None
     if owner is None or getattr(constructor, "name", "") != "__init__":
         return None
-    read = [n for n in walk(owner) if isinstance(n, ast.Name) and n.id == name]
-    scopes = [module.scope_of(n) for n in read if isinstance(n.ctx, ast.Load)]
+    scopes = [module.scope_of(n) for n in names_loaded(walk(owner), name)]
     lost = bool(scopes) and all(scope is not constructor for scope in scopes)
     return name if lost and creates_module(made) is not False else None
 

@@ -118,6 +118,15 @@ def _is(node: ast.expr, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 
+def defines(*names: str) -> Look:
+    """Return a look for functions of these names."""
+
+    def look(node: ast.AST, _: Module) -> str | None:
+        return node.name if isinstance(node, ast.FunctionDef) and node.name in names else None
+
+    return look
+
+
 def mentions(*words: str) -> Look:
     """Return a look for names, attributes and imports of which one part is such a word."""
 
@@ -192,6 +201,12 @@ def _root(node: ast.expr) -> str:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_function(node: ast.AST) -> bool:
+    """Return True for a class that derives from `autograd.Function`."""
+    bases = getattr(node, "bases", ())
+    return any(last_name(base) in ("Function", "InplaceFunction") for base in bases)
 
 
 def last_name(node: ast.expr) -> str:

@@ -15,6 +15,7 @@ from analyzers.source.callees import is_call, keyword
 from analyzers.source.calls import asks_for_gradient, makes_leaf, steps
 from analyzers.source.flow import definitions, names_read, value_of
 from analyzers.source.project import Module, spelled
+from analyzers.source.reads import names_loaded
 from analyzers.source.targets import assigned
 from analyzers.source.trees import nodes_of
 
@@ -70,9 +71,8 @@ def used_up_generator(node: ast.AST, module: Module) -> str | None:
     if called not in _GENERATORS and not isinstance(value, ast.GeneratorExp):
         return None
     scope = module.scope_of(node)
-    reads = sum(isinstance(n.ctx, ast.Load) and n.id == name
-                for n in nodes_of(scope, ast.Name))  # fmt: skip
-    return name if reads >= _DRAINED_BY and len(definitions(scope, name)) == 1 else None
+    reads = names_loaded(nodes_of(scope, ast.Name), name)
+    return name if len(reads) >= _DRAINED_BY and len(definitions(scope, name)) == 1 else None
 
 
 def through_unsent(node: ast.AST, module: Module) -> str | None:
@@ -205,7 +205,7 @@ def result_unused(node: ast.AST, module: Module) -> str | None:
             if not any(called in map(spelled, n.targets) for n in wrapped):
                 return None
             calls = sum(spelled(c.func) == called for c in module.each(ast.Call))
-            read = any(n.id == name and isinstance(n.ctx, ast.Load) for n in module.each(ast.Name))
+            read = names_loaded(module.each(ast.Name), name)
             return name if calls > 1 and not read and backward_calls(module.tree) else None
     return None
 

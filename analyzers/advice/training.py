@@ -226,11 +226,6 @@ def loss_call(node: ast.AST, module: Module) -> str | None:
     return short(node.func) if priors.is_loss_function(last_name(node.func)) else None
 
 
-def training_step(node: ast.AST, module: Module) -> str | None:
-    """Match Lightning's `training_step`."""
-    return node.name if isinstance(node, ast.FunctionDef) and node.name == "training_step" else None
-
-
 def stepped_uncleared(node: ast.AST, module: Module) -> str | None:
     """Match `w.data -= lr * w.grad` of a leaf whose gradient no line clears."""
     match node:
@@ -273,9 +268,3 @@ def backward_in_lightning(node: ast.AST, module: Module) -> str | None:
                 if last_name(target) == "automatic_optimization":
                     return short(node.func)
     return None
-
-
-def optimizer_step_hook(node: ast.AST, module: Module) -> str | None:
-    """Match Lightning's `optimizer_step`."""
-    own = isinstance(node, ast.FunctionDef) and node.name == "optimizer_step"
-    return "optimizer_step" if own else None

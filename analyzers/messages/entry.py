@@ -64,7 +64,7 @@ FORMS = frozenset(
     {
         "calls", "keyword", "storing", "attribute", "requires_grad", "mentions", "named", "frames",
         "compiled", "of_values", "setting", "unless", "shapes", "said", "message", "forward",
-        "warned", "when", "reaching", "quoted", "about", "result", "within",
+        "warned", "when", "reaching", "quoted", "about", "result", "within", "defines",
     }
 )  # fmt: skip
 _CAUSE = {"id", "same", "because", "do", "look", "blames", "note", "kind", "sure"}

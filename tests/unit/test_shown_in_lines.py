@@ -247,3 +247,41 @@ def test_frames_name_data_parallelism() -> None:
 )
 def test_a_further_question_is_answered(words: str, entry: str) -> None:
     assert (answered(f"{words}\n")[0] or "").startswith(entry)
+
+
+RULES = """\
+class Gate({base}):
+    {mark}
+    def forward({first}, x):
+        return x
+class Task:
+    def {step}(self):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "part"),
+    [
+        (
+            "RuntimeError: Legacy autograd function with non-static forward method is deprecated",
+            "`Gate` has instance methods",
+        ),
+        (
+            "MisconfigurationException: In automatic_optimization, when `training_step` returns a "
+            "dict, the 'loss' key needs to be present",
+            "`training_step` must return the loss",
+        ),
+        (
+            "MisconfigurationException: The closure hasn't been executed",
+            "`optimizer_step` steps without the closure",
+        ),
+    ],
+)
+def test_lines_name_a_rule_of_functions_and_trainers(message: str, part: str) -> None:
+    step = "optimizer_step" if "closure" in message else "training_step"
+    code = RULES.format(base="torch.autograd.Function", mark="# plain", first="self", step=step)
+    asked = f"```python\nimport torch\n{code}```\n\n```\n{message}\n```\n"
+    assert part in answered(asked)[1]
+    healthy = RULES.format(base="Base", mark="@staticmethod", first="ctx", step="other")
+    assert part not in answered(asked.replace(code, healthy))[1]
