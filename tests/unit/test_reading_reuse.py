@@ -59,6 +59,23 @@ def test_a_loader_hands_out_parts_of_what_it_was_given() -> None:
     assert {said(reuse)[2] for reuse in found} == {"target"}
 
 
+@pytest.mark.parametrize(("mode", "found"), [("square", True), ("sum", False), ("cube", False)])
+def test_only_the_case_that_matches_is_followed(mode: str, *, found: bool) -> None:
+    body = f"""
+        mode = "{mode}"
+        match mode:
+            case "sum":
+                y = w + w
+            case "square":
+                y = w.exp()
+            case other:
+                y = w.detach()
+        y.sum().backward()
+        y.sum().backward()
+    """
+    assert bool(reuses(body)) is found
+
+
 HEALTHY = {
     "dropped by a hook of the step": (RENEWED + "opt.register_step_post_hook(drop)\n" + USED),
     "dropped before each forward": (
