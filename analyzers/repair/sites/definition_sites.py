@@ -33,6 +33,8 @@ def makings(story: ReuseFeatures) -> Iterator[DefinitionSite]:
             continue
         known.add(statement)
         guard = fills_cache(module, statement) if _entered_again(story, binding) else None
+        if guard is None and story.attribute:  # what asks for it by name
+            guard = fills_cache(module, statement, story.attribute)
         yield DefinitionSite(module, module.scope_of(statement), statement, binding.name, guard)
     for module, scope, statement in story.binders:
         if statement not in known:
