@@ -173,11 +173,7 @@ from tests.tracing import Tracing
         (EACH_OF_ONE_FORWARD, "forward-into-loop", "one = moved[i]"),
         (CUT_FOR_BOTH, "cut-other-reads", "return made, [t.detach() for t in kept]"),
         (BOUND_TOO_EARLY, "bind-later", "gap = (net(x + d) - net(x).detach()).pow(2).mean()"),
-        (
-            ROWS_WRITTEN,
-            "select-rows",
-            "for channel, shift in zip([seen[0][i] for i in range(len(seen[0]))], (1, 2, 3)):",
-        ),
+        (ROWS_WRITTEN, "stack-rows", "seen[0] = torch.stack(new_channels)"),
         (
             SUMS_IN_NUMPY,
             "torch-functions",

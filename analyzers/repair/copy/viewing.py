@@ -72,21 +72,6 @@ def rows_stacked(where: SourceLocation, names: Sequence[str]) -> Iterator[Propos
         yield Proposal("stack-rows", title, joined([*rebuilt, *edits]))
 
 
-def rows_selected(where: SourceLocation, names: Sequence[str]) -> Iterator[Proposal]:
-    """Yield a proposal that takes each row of a loop by its index, as a view that may be written,
-    so that the container keeps the new values.
-    """
-    wanted = _viewed(where, names)
-    loop = _loop_over(where, wanted)
-    row = next((name for name in _row_names(loop) if name in wanted), "") if loop else ""
-    source = _source(loop, row) if loop is not None else None
-    if isinstance(source, ast.Name | ast.Attribute | ast.Subscript):
-        text, number = where.editor.text_of(source), unused_name(where.module, "i")
-        rows = f"[{text}[{number}] for {number} in range(len({text}))]"
-        title = f"Take each `{row}` by its index, so that it may be written"
-        yield Proposal("select-rows", title, (where.editor.replace(source, rows),), "", 1)
-
-
 def _row_names(loop: Loop) -> list[str]:
     return list(target_names(loop.target)) if isinstance(loop, ast.For) else []
 
@@ -108,7 +93,7 @@ def _rebuilt(where: SourceLocation, loops: Sequence[Loop], row: str) -> list[Edi
             return []
         names = ", ".join(map(editor.text_of, source.elts))
         return [kept, begun, editor.insert_after(loop, f"{names} = {collected}")]
-    if not isinstance(source, ast.Name | ast.Attribute):
+    if not isinstance(source, ast.Name | ast.Attribute | ast.Subscript):
         return []
     name = spelled(source)
     torch, joint, along = alias(where.module, "torch"), "stack", ""

@@ -15,7 +15,6 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.source_locations import names_held, resolve_location
 from analyzers.repair.copy.overwriting import (
     clone_first,
-    clone_made,
     clone_saved,
     not_in_place,
     without_flag,
@@ -24,7 +23,6 @@ from analyzers.repair.copy.stacking import any_stacked, list_and_stack
 from analyzers.repair.copy.viewing import (
     clone_views,
     record_view,
-    rows_selected,
     rows_stacked,
     views_out_of_place,
 )
@@ -50,7 +48,6 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     yield from without_flag(stale)
     yield from clone_first(stale, rank=SECOND_CHOICE if kept else 2)
     yield from clone_saved(stale, rank=SECOND_CHOICE + 1 if kept else 3)
-    yield from clone_made(stale, rank=SECOND_CHOICE + 2)
 
 
 def _of_views(evidence: InplaceChange, project: Project) -> Iterator[Proposal]:
@@ -63,7 +60,6 @@ def _of_views(evidence: InplaceChange, project: Project) -> Iterator[Proposal]:
     if evidence.is_parameter:
         return
     yield from rows_stacked(where, names)
-    yield from rows_selected(where, names)
     yield from views_out_of_place(where, names)
     yield from record_view(where, names, project)
     yield from clone_views(where, names)

@@ -34,11 +34,6 @@ _CHECKPOINT = (
     "torch.utils.checkpoint.checkpoint_sequential",
 )
 _ENABLE = "transformers.PreTrainedModel.gradient_checkpointing_enable"
-_CHECKPOINT = (
-    "torch.utils.checkpoint.checkpoint",
-    "torch.utils.checkpoint.checkpoint_sequential",
-)
-_ENABLE = "transformers.PreTrainedModel.gradient_checkpointing_enable"
 _KWARGS = "gradient_checkpointing_kwargs"
 _ADAPTERS = ("get_peft_model", "LoraConfig", "prepare_model_for_kbit_training", "PeftModel", "lora")
 
