@@ -18,6 +18,8 @@ MARKS = {
 }
 STATE_STYLES = {"good": "bold green", "unsure": "bold yellow", "plain": "bold"}
 DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
+HANGING = "    "  # before the further lines of a list item
+MIN_WIDTH = 40
 
 
 def show(findings: Findings, console: Console, *, apply: str = "", verbose: bool = False) -> None:
@@ -74,14 +76,23 @@ def _show_patch(patch: Patch, console: Console, apply: str, *, verbose: bool) ->
         return
     for check in fix_wording.asked(patch):
         chip = fix_wording.chip(check, patch)
-        console.print(f"  {MARKS[check.status]} {chip}  [dim]{escape(check.detail)}[/]")
+        _print_item(f"{MARKS[check.status]} {chip}  [dim]{escape(check.detail)}[/]", console)
+
+
+def _print_item(markup: str, console: Console) -> None:
+    """Print an item of a list; the lines after its first are indented further."""
+    width = max(console.width - len(HANGING), MIN_WIDTH)
+    for n, line in enumerate(Text.from_markup(markup).wrap(console, width)):
+        console.print(Text(HANGING if n else HANGING[2:]) + line, soft_wrap=True)
 
 
 def _offer(others: int, console: Console) -> None:
     if others == 1:
         console.print("[dim]1 more fix: --diff --fix=2 shows it[/]")
     elif others > 1:
-        console.print(f"[dim]{others} more fixes: --diff --fix=2 … --fix={others + 1} show them[/]")
+        console.print(
+            f"[dim]{others} more fixes: --diff --fix=2 to --fix={others + 1} show them[/]"
+        )
 
 
 def _where(cause: Cause) -> str:

@@ -22,7 +22,7 @@ from app.change_schemas import (
 )
 from app.http.problems import ProblemError, invalid
 from app.pages.diffs import hunks
-from app.pages.form import LARGEST_FIELD, sent_on, words_of
+from app.pages.form import LARGEST_FIELD, in_days, sent_on, words_of
 from app.pages.result import progress_of
 from app.pages.sources import entry_of, sources_of
 from app.pages.versions import FileDiff, file_diffs
@@ -109,7 +109,7 @@ def _form(
         entered=entered,
         problem=problem.detail if problem else "",
         torches=list(service.settings.torches),
-        keep_days=f"{service.settings.retention_days:g} days",
+        keep_days=in_days(service.settings.retention_days),
     )
     shown.headers.update((problem and problem.headers) or {})
     return shown

@@ -123,7 +123,7 @@ def _form(service: Service, entered: FormInput, problem: ProblemError | None = N
         examples=examples(),
         torches=list(service.settings.torches),
         assistant=service.assistant.host if service.assistant else "",
-        keep_days=_days(service.settings.retention_days),
+        keep_days=in_days(service.settings.retention_days),
     )
     shown.headers.update((problem and problem.headers) or {})
     return shown
@@ -137,7 +137,7 @@ def _plainer(problem: ProblemError | None) -> str:
     return "Paste a script or a traceback first." if empty else problem.detail
 
 
-def _days(days: float) -> str:
+def in_days(days: float) -> str:
     return "a day" if days == 1 else f"{days:g} days"
 
 

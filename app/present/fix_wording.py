@@ -240,7 +240,15 @@ def chip(check: Check, patch: Patch) -> str:
     if check.name == "same_gradient" and check.status == "passed" and effect is not None:
         cut = effect.against == "truncated" and TARGETS_HELD not in effect.text
         return CHIPS[check.name] + (" (up to the cut)" if cut else "")
+    if check.name == "runs" and check.status == "passed" and not _had_error(patch):
+        return "no error"
     return CHIPS[check.name]
+
+
+def _had_error(patch: Patch) -> bool:
+    """Return True unless the original ran without an error: then there was none to reproduce."""
+    states = {check.name: check.status for check in patch.verification.checks}
+    return states.get("reproduced") != "not_run"
 
 
 def _equal(effect: Effect) -> str:

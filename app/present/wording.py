@@ -205,8 +205,8 @@ def versions(found: Findings) -> str:
     packages = "".join(
         f", {name} {version}" for name, version in ran.packages.items() if name != "torch"
     )
-    where = "here, on the CPU" if found.run is not None else "on your machine"
-    return f"Ran with torch {ran.torch}, Python {ran.python}{packages}, {ran.platform}, {where}."
+    where = "here, on the CPU," if found.run is not None else "on your machine"
+    return f"Ran {where} with torch {ran.torch}, Python {ran.python}{packages}, {ran.platform}."
 
 
 def ran(run: RunReport) -> str:

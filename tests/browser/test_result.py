@@ -179,7 +179,7 @@ async def test_own_results_are_listed_in_this_browser(page: Page) -> None:
 
 async def test_what_ran_is_said_and_a_wrong_answer_can_be_reported(page: Page) -> None:
     await diagnosed(page, "healthy")
-    await expect(page.locator(".versions-ran")).to_contain_text("Ran with torch 2.")
+    await expect(page.locator(".versions-ran")).to_contain_text("with torch 2.")
     await page.click("text=This is wrong")
     await expect(page.locator("#wrong")).to_contain_text("deleted together with the result")
     await page.fill("#wrong-text", "It never trains the encoder.")

@@ -14,7 +14,7 @@ from app.command.showing import show
 from app.present import fix_wording, wording
 from app.present.levels import level_of
 from app.present.share import findings_as_markdown
-from app.schema_types import Gradients, Level, Verified
+from app.schema_types import CheckStatus, Gradients, Level, Verified
 from app.schemas import Check, Effect, Environment, Findings, Patch, RunReport, Verification
 from tests.patches import patch_of
 
@@ -118,6 +118,14 @@ def test_equal_up_to_a_cut_is_said_so() -> None:
     assert fix_wording.chip(check, cut) == "gradients match (up to the cut)"
 
 
+@pytest.mark.parametrize(("raised", "chip"), [("passed", "error gone"), ("not_run", "no error")])
+def test_an_error_is_gone_only_where_there_was_one(raised: CheckStatus, chip: str) -> None:
+    runs = Check(name="runs", status="passed")
+    checks = [Check(name="reproduced", status=raised), runs]
+    fixed = patch_of(verification=Verification(status="passed", checks=checks))
+    assert fix_wording.chip(runs, fixed) == chip
+
+
 def test_what_changes_nothing_is_fixed_and_no_more() -> None:
     check = Check(name="same_gradient", status="passed")
     same = patch("same", check, Effect(against="kept", steps_equal=3, steps_compared=3))
@@ -128,9 +136,9 @@ def test_what_changes_nothing_is_fixed_and_no_more() -> None:
 def test_what_ran_is_said_where_it_ran() -> None:
     ran = Environment(torch="2.13.0", python="3.11.7", platform="Linux", packages={"numpy": "2.3"})
     here = Findings(environment=ran, run=RunReport(status="ran_clean"))
-    reported = "Ran with torch 2.13.0, Python 3.11.7, numpy 2.3, Linux, here, on the CPU."
+    reported = "Ran here, on the CPU, with torch 2.13.0, Python 3.11.7, numpy 2.3, Linux."
     assert wording.versions(here) == reported
-    assert wording.versions(Findings(environment=ran)).endswith("on your machine.")
+    assert wording.versions(Findings(environment=ran)).startswith("Ran on your machine with torch")
     only_read = Findings(environment=Environment(python="3.11.7"))
     assert wording.versions(only_read) == "Read with Python 3.11.7; nothing was run."
 
