@@ -203,7 +203,7 @@ class Service(Core):
     async def report(self, diagnosis_id: str, text: str) -> None:
         """Keep somebody's word that a result is wrong. Raises `ProblemError`."""
         if len(text) > LONGEST:
-            raise refused("text", f"is {len(text)} characters long; at most {LONGEST} are kept")
+            raise refused("text", f"is {len(text)} characters long; the limit is {LONGEST}")
         if not await self.complaints.add(diagnosis_id, text.strip()):
             raise ProblemError(429, "reported", "This result was reported often enough.")
         self.metrics.complained()

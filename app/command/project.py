@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from app.command.gathering import Gathered, gather
 from app.command.options import STANDARD_INPUT, BadInput, Options, UnreadableError
-from app.http.problems import ProblemError
+from app.http.problems import ProblemError, stated
 from app.request.launch import paths_of
 from app.request.limits import check
 from app.request.uploads import as_file, decoded, texts_of
@@ -88,12 +88,20 @@ def _target(
         )
         return Target(request if empty else check(request), path, gathered)
     except ProblemError as problem:
-        raise UnreadableError(problem.detail) from None
+        raise UnreadableError(_in_file(problem, path)) from None
     except ValidationError as error:
         problems = ((each["loc"], each["msg"]) for each in error.errors())
         raise BadInput(
             "; ".join(f"{'.'.join(map(str, at))}: {why}" for at, why in problems)
         ) from None
+
+
+def _in_file(problem: ProblemError, path: Path | None) -> str:
+    """Return what is wrong, with the script by its path."""
+    first = (problem.errors or [{}])[0]
+    if path is None or first.get("field") != "script":
+        return problem.detail
+    return f"{stated(str(path), first['message'])}."
 
 
 def _is_broken(script: Path, text: str, gathered: Gathered) -> bool:

@@ -82,6 +82,7 @@ EXPIRED = "It may have expired or been deleted."
 
 LONGEST_NAME = 40  # of a field as an error names it; what was sent may be no name at all
 UNKNOWN = "is no field"
+_PREDICATES = ("are", "cannot", "changes", "has", "holds", "is", "removes", "was")
 PLAINER = {
     "string_unicode": "holds half a surrogate pair, which is no character",
     "extra_forbidden": UNKNOWN,
@@ -103,7 +104,7 @@ def field_errors(errors: Any, fields: Sequence[str] = ()) -> list[dict[str, str]
 def _message(error: Any, fields: Sequence[str]) -> str:
     """Return Pydantic's message, for an unknown field of the body with the one that was meant."""
     if error["type"] == "too_long":
-        return "are {actual_length}; at most {max_length} are taken".format(**error["ctx"])
+        return "are {actual_length}; the limit is {max_length}".format(**error["ctx"])
     if error["type"] != "extra_forbidden" or len(error["loc"]) > 1 or not fields:
         return PLAINER.get(error["type"], str(error["msg"]))
     meant = get_close_matches(str(error["loc"][0]), fields, 1)
@@ -111,14 +112,19 @@ def _message(error: Any, fields: Sequence[str]) -> str:
     return f"{UNKNOWN}; {hint}"
 
 
+def stated(field: str, why: str) -> str:
+    """Return what is wrong with a field: as a sentence, or the field and what was found in it."""
+    return f"{field} {why}" if why.startswith(_PREDICATES) else f"{field}: {why}"
+
+
 def invalid(errors: Any, fields: Sequence[str] = ()) -> ProblemError:
     """Return a 422 that lists the errors, and names what was meant of the body's `fields`."""
     listed = field_errors(errors, fields)
-    detail = "; ".join(f"{error['field']}: {error['message']}" for error in listed[:5])
+    detail = "; ".join(stated(error["field"], error["message"]) for error in listed[:5])
     return ProblemError(422, "invalid-request", detail, errors=listed[:20])
 
 
 def refused(field: str, why: str) -> ProblemError:
     """Return a 422 about one field."""
     errors = [{"field": field, "message": why}]
-    return ProblemError(422, "invalid-request", f"{field}: {why}.", errors=errors)
+    return ProblemError(422, "invalid-request", f"{stated(field, why)}.", errors=errors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from app.http.problems import ProblemError, refused
+from app.http.problems import ProblemError, refused, stated
 from app.request.launch import with_entry
 from app.request.unpacked import with_unpacked
 from app.request.uploads import FILES_LIMIT, MOST_FILES, bytes_of
@@ -14,6 +14,12 @@ from app.schemas import DiagnosisRequest, SourceFile
 NOTHING_SENT = "is empty; send the script that fails, its traceback, or both"
 KIB = 1024
 LIMITS = {"script": 256 * KIB, "traceback": 128 * KIB, "trace": 4096 * KIB}
+INSTEAD = {
+    "script": "; send only the part that trains",
+    "traceback": "; send only its last lines",
+    "files": "; leave out what the script does not import",
+}
+"""What to send in place of a field that is too large."""
 NAME_BYTES = 255  # what Linux takes as the name of a file
 PATH_BYTES = 1024
 
@@ -29,7 +35,7 @@ def check(request: DiagnosisRequest) -> DiagnosisRequest:
     for name, limit in LIMITS.items():
         check_text(name, getattr(request, name), limit)
     if len(request.files) > MOST_FILES:
-        raise refused("files", f"are {len(request.files)}; at most {MOST_FILES} are taken")
+        raise refused("files", f"are {len(request.files)}; the limit is {MOST_FILES}")
     total = 0
     for file in request.files:
         total += _check_file(file)
@@ -98,6 +104,6 @@ def _fault(text: str, path: PurePosixPath) -> str | None:
 
 
 def _too_large(field: str, size: int, limit: int) -> ProblemError:
-    why = f"is {size} bytes long; at most {limit} are taken"
+    why = f"is {size:,} bytes long; the limit is {limit:,}{INSTEAD.get(field, '')}"
     errors = [{"field": field, "message": why}]
-    return ProblemError(413, "too-large", f"{field}: {why}.", errors=errors)
+    return ProblemError(413, "too-large", f"{stated(field, why)}.", errors=errors)

@@ -63,7 +63,7 @@ def is_zip(name: str, data: bytes = b"") -> bool:
 def unpacked(name: str, data: bytes) -> dict[str, bytes]:
     """The files of a zip by path, without caches and what is hidden. Raises `ProblemError`."""
     if len(data) > FILES_LIMIT:
-        raise refused(name, f"is {len(data)} bytes long; at most {FILES_LIMIT} are taken")
+        raise refused(name, f"is {len(data):,} bytes long; the limit is {FILES_LIMIT:,}")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _members(name, archive)
@@ -74,7 +74,7 @@ def unpacked(name: str, data: bytes) -> dict[str, bytes]:
 def _members(name: str, archive: zipfile.ZipFile) -> dict[str, bytes]:
     members = [m for m in archive.infolist() if not m.is_dir() and wanted(m.filename)]
     if len(members) > MOST_FILES + 1:  # one of them is the script
-        why = f"holds {len(members)} files; at most {MOST_FILES} and the script are taken"
+        why = f"holds {len(members)} files; the limit is {MOST_FILES} and the script"
         raise refused(name, f"{why}: leave out what the script does not import")
     found: dict[str, bytes] = {}
     left = FILES_LIMIT
@@ -85,7 +85,7 @@ def _members(name: str, archive: zipfile.ZipFile) -> dict[str, bytes]:
             found[member.filename] = packed.read(left + 1)
         left -= len(found[member.filename])
         if left < 0:
-            raise refused(name, f"holds more than {FILES_LIMIT} bytes; leave the data out")
+            raise refused(name, f"holds more than {FILES_LIMIT:,} bytes; leave the data out")
     return found
 
 

@@ -42,7 +42,8 @@ def decoded(name: str, data: bytes) -> str:
         return data.decode(encoding)
     except (SyntaxError, UnicodeError, LookupError):
         line = data.count(b"\n", 0, at) + 1
-        raise refused(name, f"is not UTF-8 text: byte {data[at]:#04x} in line {line}") from None
+        why = f"is not UTF-8 text: byte {data[at]:#04x} in line {line}; save it as UTF-8"
+        raise refused(name, why) from None
 
 
 def texts_of(files: Iterable[SourceFile]) -> dict[str, str]:

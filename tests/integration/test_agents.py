@@ -104,7 +104,7 @@ async def test_an_agent_runs_the_user_s_own_command(tmp_path: Path) -> None:
 async def test_what_an_agent_does_wrong_is_reported(tmp_path: Path) -> None:
     async with local(tmp_path) as client:
         assert "no such file" in await refused(client, "diagnose", path="nowhere.py")
-        assert "script: is empty" in await refused(client, "diagnose")
+        assert "script is empty" in await refused(client, "diagnose")
         assert "call diagnose again" in await refused(client, "apply", id="7")
         assert "recurrent-state" in await refused(client, "explain_pattern", pattern="unknown")
 

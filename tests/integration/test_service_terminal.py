@@ -169,7 +169,8 @@ def test_one_file_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(FAILING)
     hook = ("--run", "never", "--lenient")
     done = gradmend(tmp_path, "latin.py", "__init__.py", "declared.py", "bad.py", *hook)
-    assert done.stderr == "gradmend: latin.py: is not UTF-8 text: byte 0xe9 in line 1.\n"
+    why = "is not UTF-8 text: byte 0xe9 in line 1; save it as UTF-8."
+    assert done.stderr == f"gradmend: latin.py {why}\n"
     finding, summary = done.stdout.splitlines()
     assert finding.startswith("bad.py:")
     assert summary == "3 scripts read, 1 not read: 1 fault found."

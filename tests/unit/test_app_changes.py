@@ -98,9 +98,9 @@ def test_a_patch_that_does_not_apply_names_its_hunk_and_line() -> None:
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
-        ({"before": HEALTHY}, "after: is empty"),
-        ({"after": HEALTHY}, "before: is empty"),
-        ({"before": HEALTHY, "after": "a", "patch": PATCH}, "patch: was sent with `after`"),
+        ({"before": HEALTHY}, "after is empty"),
+        ({"after": HEALTHY}, "before is empty"),
+        ({"before": HEALTHY, "after": "a", "patch": PATCH}, "patch was sent with `after`"),
         ({"before": HEALTHY, "diagnosis": "x", "after": "a"}, "send one of them"),
         ({"before": HEALTHY, "patch": "what is this"}, "holds no change"),
         ({"before": HEALTHY, "patch": "@@ -1 +1 @@\n-a\n+b\n"}, "is no unified diff"),
@@ -108,7 +108,7 @@ def test_a_patch_that_does_not_apply_names_its_hunk_and_line() -> None:
             {"before": HEALTHY, "patch": PATCH.replace("train.py", "model.py")},
             "'model.py', which was not sent; there is train.py",
         ),
-        ({"before": HEALTHY, "after": "x" * 300_000}, "after: script: is 300000 bytes"),
+        ({"before": HEALTHY, "after": "x" * 300_000}, "after: script is 300,000 bytes"),
         ({"before": "a\0b", "after": "x"}, "before: script: line 1 holds a NUL byte"),
         (
             {"before": "a", "after": "b", "files_after": [{"path": "../x.py", "content": ""}]},
@@ -162,8 +162,8 @@ def test_whole_versions_can_be_sent() -> None:
 
 def test_what_a_patch_already_says_is_refused_next_to_it() -> None:
     sent = {"before": HEALTHY, "patch": PATCH}
-    assert refusal(**sent, files_removed=["net.py"]).startswith("files_removed: was sent with")
-    assert refusal(**sent, filename_after="new.py").startswith("filename_after: was sent with")
+    assert refusal(**sent, files_removed=["net.py"]).startswith("files_removed was sent with")
+    assert refusal(**sent, filename_after="new.py").startswith("filename_after was sent with")
 
 
 async def test_the_api_refuses_as_clearly(tmp_path: Path) -> None:

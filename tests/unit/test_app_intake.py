@@ -48,16 +48,16 @@ def problem(response: httpx.Response, status: int) -> str:
         ({"script": "x\n\0"}, 422, "line 2 holds a NUL"),
         ({"script": "x", "traceback": "\0"}, 422, "traceback: line 1"),
         ({"script": "x\n\ud800"}, 422, "surrogate"),
-        ({"script": "x" * 262_145}, 413, "at most 262144"),
-        ({"script": "é" * 131_073}, 413, "262146 bytes"),
+        ({"script": "x" * 262_145}, 413, "the limit is 262,144"),
+        ({"script": "é" * 131_073}, 413, "262,146 bytes"),
         ({"script": "x", "traceback": "x" * 131_073}, 413, "traceback"),
         ({"script": "x", "trace": "x" * 4_194_305}, 413, "trace"),
         ({"script": 7}, 422, "script"),
         ({"script": "x", "time_limit_s": 61}, 422, "time_limit_s"),
         ({"script": "x", "time_limit_s": float("nan")}, 422, "time_limit_s"),
         ({"script": "x", "run": "always"}, 422, "run"),
-        ({"scrpt": "y"}, 422, "scrpt: is no field; did you mean script?"),
-        ({"script": "x", "zzz": 1}, 422, "zzz: is no field; the fields are script, filename, "),
+        ({"scrpt": "y"}, 422, "scrpt is no field; did you mean script?"),
+        ({"script": "x", "zzz": 1}, 422, "zzz is no field; the fields are script, filename, "),
         ([], 422, "JSON object"),
     ],
 )
@@ -94,10 +94,10 @@ async def test_harmful_path_is_refused(http: httpx.AsyncClient, path: str, said:
 async def test_files_count_together(http: httpx.AsyncClient) -> None:
     files = [{"path": f"{n}.py", "content": "x" * 700_000} for n in range(3)]
     response = await http.post(URL, json={"script": "x", "files": files})
-    assert "2100000 bytes" in problem(response, 413)
+    assert "2,100,000 bytes" in problem(response, 413)
     many = [{"path": f"{n}.py", "content": ""} for n in range(65)]
     refusal = await http.post(URL, json={"script": "x", "files": many})
-    assert problem(refusal, 422) == "files: are 65; at most 64 are taken"
+    assert problem(refusal, 422) == "files are 65; the limit is 64"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b"nonsense"])
@@ -163,11 +163,11 @@ async def test_a_project_may_come_as_a_zip(http: httpx.AsyncClient, field: str) 
 async def test_a_zip_is_refused_with_what_to_do(http: httpx.AsyncClient) -> None:
     many = zipped({f"{n}.py": b"" for n in range(80)})
     response = await http.post(URL, files={"files": ("p.zip", many)})
-    assert "holds 80 files; at most 64 and the script are taken: leave" in problem(response, 422)
+    assert "holds 80 files; the limit is 64 and the script: leave" in problem(response, 422)
     raw = await http.post(URL, content=many, headers={"content-type": "application/zip"})
     assert "a zip in its field `files`" in problem(raw, 415)
     other = await http.post(URL, files={"file": ("p.zip", many + b"\xff")})
-    assert problem(other, 422) == "file: is no field; did you mean files?"
+    assert problem(other, 422) == "file is no field; did you mean files?"
 
 
 async def test_a_change_may_come_as_two_zips(http: httpx.AsyncClient) -> None:
@@ -178,14 +178,14 @@ async def test_a_change_may_come_as_two_zips(http: httpx.AsyncClient) -> None:
     made = await http.post("/v1/verifications", files=sides)
     assert made.status_code == 200, made.text
     missing = await http.post("/v1/verifications", files={"after": sides["after"]})
-    assert "before: is empty" in problem(missing, 422)
+    assert "before is empty" in problem(missing, 422)
 
 
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
         ({"files": {"files": ("a.bin", b"\x7fELF\0\xff")}}, "files: a.bin is no Python script"),
-        ({"files": {"files": ("a.py", b"\x7fELF\0\xff")}}, "a.py: is not UTF-8 text: byte 0xff"),
+        ({"files": {"files": ("a.py", b"\x7fELF\0\xff")}}, "a.py is not UTF-8 text: byte 0xff"),
         ({"data": {"script": "\x7fELF\0"}}, "script: line 1 holds a NUL byte: a binary file"),
     ],
 )
@@ -249,7 +249,7 @@ async def test_traceback_alone_and_notebook_are_accepted(http: httpx.AsyncClient
         (
             {"script": "x", "files": [{"path": "a.pt", "content": "é", "encoding": "base64"}]},
             422,
-            "a.pt: is not base64",
+            "a.pt is not base64",
         ),
         (
             {
@@ -257,7 +257,7 @@ async def test_traceback_alone_and_notebook_are_accepted(http: httpx.AsyncClient
                 "files": [{"path": "a.pt", "content": "AAAA" * 700_000, "encoding": "base64"}],
             },
             413,
-            "a.pt: is 2100000 bytes",
+            "a.pt is 2,100,000 bytes",
         ),
     ],
 )
