@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -12,13 +13,14 @@ from analyzers.paste.reading import Piece
 
 MAX_PROGRAMS = 12
 TORCH = "import torch"
+_INSTEAD = re.compile(r"\b(?:instead|alternatively|rather)\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class Program:
     """Pieces that may be one program: their statements, what they define and bind at their margin,
     every name that occurs in them, and those on which `backward` is called. `raised`: an error is
-    quoted after one of them."""
+    quoted after one of them; `replaced`: a sentence after them says “instead”."""
 
     pieces: list[Piece] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
@@ -27,6 +29,7 @@ class Program:
     used: set[str] = field(default_factory=set)
     differentiated: set[str] = field(default_factory=set)
     raised: bool = False
+    replaced: bool = False
 
     def takes(self, other: Program) -> bool:
         """Return True if the next piece continues this one, rather than restating it."""
@@ -36,6 +39,8 @@ class Program:
             return False  # a head of its own, and nothing of what stands above it
         if self.raised and self.differentiated & other.differentiated & other.bound:
             return False  # that was tried before
+        if self.replaced and self.differentiated & other.differentiated:
+            return False  # the other way of the same backward
         restated = sum(text in self.statements for text in other.statements)
         if restated > 1 and 2 * restated > len(other.statements):
             return False
@@ -51,11 +56,14 @@ class Program:
         self.differentiated |= other.differentiated
 
 
-def programs(pieces: Sequence[Piece], errors: Collection[int] = ()) -> list[Program]:
+def programs(
+    pieces: Sequence[Piece], errors: Collection[int] = (), lines: Sequence[str] = ()
+) -> list[Program]:
     """Return the programs of a text, in order. A piece that imports torch again, defines the same,
     or mostly restates statements or names, is another version; so is one that makes a loss again
     and calls backward on it, if an error (at lines of these indexes) follows the first. One with a
-    head of its own, that uses nothing of what is above, is another program.
+    head of its own, that uses nothing of what is above, is another program, and a backward that
+    the lines between call the other way of doing the same is another version.
     """
     found: list[Program] = []
     for piece in pieces:
@@ -64,6 +72,7 @@ def programs(pieces: Sequence[Piece], errors: Collection[int] = ()) -> list[Prog
         if found:
             ended = found[-1].pieces[-1].code[-1].line.last
             found[-1].raised |= any(ended < at < begins for at in errors)
+            found[-1].replaced |= any(map(_INSTEAD.search, lines[ended + 1 : begins]))
         if found and found[-1].takes(following):
             found[-1].add(following)
         else:

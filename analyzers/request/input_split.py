@@ -129,7 +129,7 @@ def _chosen(
     text: str, found: Sequence[Piece], error: ParsedTraceback | None, fits: Sequence[Fits]
 ) -> Sorted:
     plain = _unquoted(text)
-    parts = programs(found, lines_of_error(plain))
+    parts = programs(found, lines_of_error(plain), plain.splitlines())
     working = [one for one in parts if is_said_to_work(one.pieces, plain.splitlines())]
     if len(working) < len(parts):
         parts = [one for one in parts if one not in working]

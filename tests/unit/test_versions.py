@@ -40,6 +40,16 @@ def test_statements_that_are_restated_are_another_version() -> None:
     assert read(RESTATED).count("self.optimizer.step()") == 2
 
 
+def test_the_other_way_of_a_backward_is_another_version() -> None:
+    text = (
+        "We may write:\n\nout = head(x)\nout.backward()\n\nFor five values we would say "
+        "instead:\n\nout.backward(torch.ones(5))\n\nIs that so?\n"
+    )
+    assert read(text).count("backward(") == 1
+    both = text.replace("For five values we would say instead:", "Then it goes on:")
+    assert read(both).count("backward(") == 2
+
+
 @pytest.mark.parametrize(
     ("before", "between", "after"),
     [
