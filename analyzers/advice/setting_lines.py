@@ -18,7 +18,7 @@ _QUOTED = re.compile(
 )
 _DENIED = (  # "I do not use …", "I removed the …"
     r"(?:\b(?:no|not|never|without|remov(?:e|ed|ing)|delet(?:e|ed|ing))|n't)"
-    r"(?: \w{1,12}){0,2} [`'\"]?$"
+    r"(?: \w{1,12}){0,2} [`'\"]?$|(?:不|没|未|无)\w{0,3} ?$|\bw/o $"
 )
 
 
