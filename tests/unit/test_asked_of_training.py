@@ -31,7 +31,7 @@ def first(text: str) -> str:
         ("A grad_norm=0.35 is small, with zero_grad() in each step.", None),
         ("The gradients are not the same on all GPUs.", "processes-differ"),
         ("With DDP the weights are not synchronized.", "processes-differ"),
-        ("The gradients differ between the CPU and my GPU.", None),
+        ("The gradients differ between the CPU and my GPU.", "runs-differ"),
         ("I keep the weights of models on different GPUs.", None),
         ("My custom backward() is not called.", "backward-not-called"),
         ("Why is the backward I defined not executed?", "backward-not-called"),

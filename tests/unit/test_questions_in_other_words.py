@@ -153,7 +153,7 @@ def test_memory_that_rises_and_stays_is_no_leak() -> None:
     ("words", "name"),
     [
         ("# Freezing and speed\n\nWith a frozen trunk an epoch takes longer. Any idea?", "freez"),
-        ("# The block of no_grad\n\nWho wrote that, and how?", "no_grad"),
+        ("# The line of no_grad\n\nWho wrote that, and how?", "no_grad"),
         ("# Accumulated\n\nIs gradient accumulation on line 3 for me?", "gradient accum"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_question_that_is_not_known_gets_what_is_known_of_its_topic(
         "Nan is my grandmother.",
         "The memory of the past",
         "Policy of the house: no questions.",
-        "How to use a different learning rate scheduler?",
+        "How to use a different data loader?",
         "How to show the feature map of the last layer?",
         "What threshold is best at test time?",
         "How to draw samples from it?",
