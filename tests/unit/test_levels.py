@@ -122,7 +122,8 @@ def test_equal_up_to_a_cut_is_said_so() -> None:
 def test_an_error_is_gone_only_where_there_was_one(raised: CheckStatus, chip: str) -> None:
     runs = Check(name="runs", status="passed")
     checks = [Check(name="reproduced", status=raised), runs]
-    fixed = patch_of(verification=Verification(status="passed", checks=checks))
+    fixed = patch("same", runs, Effect())
+    fixed.verification.checks = checks
     assert fix_wording.chip(runs, fixed) == chip
 
 
