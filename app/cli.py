@@ -176,8 +176,12 @@ def _ended(options: Callable[[ProjectConfig], Options]) -> int:
 
 @cli.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="port to listen on")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="address to listen on; else GRADMEND_HOST, else 127.0.0.1")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="port; else GRADMEND_PORT, else 8000")
+    ] = None,
 ) -> None:
     """Serve the API and the pages."""
     from app.server import run_server

@@ -57,7 +57,7 @@ async def every_pattern() -> Patterns:
 @router.get("/{pattern}", operation_id="read_pattern", responses=problems(404))
 async def one_pattern(pattern: str) -> PatternEntry:
     """One pattern of the catalogue, by its id or its name."""
-    guide = guides().get(by_id().get(pattern, pattern))
+    guide = guides().get(by_id().get(pattern.upper(), pattern.lower()))
     if guide is None:
         raise not_found("pattern of this id or name", "/v1/patterns lists them.")
     return entry(guide)

@@ -82,7 +82,7 @@ EXPIRED = "It may have expired or been deleted."
 
 LONGEST_NAME = 40  # of a field as an error names it; what was sent may be no name at all
 UNKNOWN = "is no field"
-_PREDICATES = ("are", "cannot", "changes", "has", "holds", "is", "removes", "was")
+_PREDICATES = ("are", "cannot", "changes", "does", "has", "holds", "is", "removes", "was")
 PLAINER = {
     "string_unicode": "holds half a surrogate pair, which is no character",
     "extra_forbidden": UNKNOWN,

@@ -12,7 +12,7 @@ _RAN_CLEAN: tuple[Verdict, ...] = ("healthy", "unreproduced")
 
 def notes(decided: Verdict, case: Case) -> list[str]:
     """Return what was sent and does not belong together, each in a sentence."""
-    return [*_of_traceback(case), *_of_counts(decided, case)]
+    return [*_of_traceback(case), *_of_trace(case), *_of_counts(decided, case)]
 
 
 FEW = 2
@@ -35,6 +35,15 @@ def quotes_nothing(case: Case) -> bool:
 def _of_traceback(case: Case) -> Iterator[str]:
     if quotes_nothing(case):
         yield "The traceback quotes no line of this script: do the two belong together?"
+
+
+def _of_trace(case: Case) -> Iterator[str]:
+    trace = case.trace
+    if trace is not None and not (trace.started or trace.ended or trace.backwards or trace.steps):
+        yield (
+            "The trace is not one that `gradmend_trace.py` wrote: no record in it could be read, "
+            "and the answer does not use it."
+        )
 
 
 def _of_counts(decided: Verdict, case: Case) -> Iterator[str]:

@@ -122,7 +122,7 @@ async def _in_rounds(
             "verifying",
             len(trials),
             len(trials),
-            f"Tried {counted(len(result.trials), 'patch', 'patches')}",
+            f"Tried {counted(len(trials), 'patch', 'patches')}",
         )
         passed = [trial.candidate for trial in trials if trial.status == "passed"]
         result.causes = _with(result.causes, _causes_of(later, passed, alone=alone))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,13 @@ def case_of(script: str, traceback: str = "") -> Case:
     return Case(
         read.project, read.traceback, read.reading, 10.0, notebook=read.notebook, pasted=read.pasted
     )
+
+
+def test_a_trace_without_a_record_is_named() -> None:
+    case = case_of(SCRIPT)
+    assert not notes("inconclusive", case)
+    (note,) = notes("inconclusive", replace(case, trace=Trace()))
+    assert note.startswith("The trace is not one that `gradmend_trace.py` wrote")
 
 
 FOREIGN = traceback_of("gan.py", "g_loss.backward()")
