@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from app.command.options import BadInput
+from app.command.options import BadInput, NoAnswerError
 
 PATIENCE_S = 30.0
 PAGES = 20  # of a hundred comments each
@@ -50,7 +50,7 @@ class Comments:
     def put(self, body: str, *, always: bool) -> str:
         """Write our comment, or update the one that there is, and return its address.
 
-        Unless `always`, create none. Raises `BadInput` if the API refuses.
+        Unless `always`, create none. Raises `NoAnswerError` if the API refuses or is not there.
         """
         text = f"{self.marker}\n{body}"
         known = self._ours()
@@ -80,14 +80,15 @@ class Comments:
         try:
             answer = self.http.request(method, path, **more)
         except httpx.HTTPError as error:
-            raise BadInput(f"GitHub's API cannot be reached ({type(error).__name__}).") from None
+            why = type(error).__name__
+            raise NoAnswerError(f"GitHub's API cannot be reached ({why}).") from None
         if answer.status_code in (401, 403, 404):
-            raise BadInput(
+            raise NoAnswerError(
                 f"GitHub's API refuses the comment ({answer.status_code}): the job needs "
                 "`permissions: pull-requests: write`, which a fork's pull request never has."
             )
         if answer.is_error:
-            raise BadInput(f"GitHub's API answers {answer.status_code}.")
+            raise NoAnswerError(f"GitHub's API answers {answer.status_code}.")
         return answer
 
 
