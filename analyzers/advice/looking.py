@@ -217,6 +217,6 @@ def last_name(node: ast.expr) -> str:
 
 
 def short(node: ast.expr) -> str:
-    """Return the expression's source if it is no longer than a name, else ''."""
+    """Return the start of the expression's source; `…` marks a longer one, and one with a brace."""
     text = spelled(node)
     return text if len(text) <= MAX_SPELLED and "{" not in text else f"{text[:MAX_SPELLED]}…"

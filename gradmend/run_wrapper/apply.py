@@ -20,12 +20,14 @@ usage: gradmend apply [--unsafe-fixes] [N]
 Writes the fix that the last `gradmend run` in this folder found into your files: the best safe
 one, or number N. With --unsafe-fixes also one that changes the training, and by its number one
 that was not tested. One that failed a check is never written. After `gradmend train.py`, use
-`gradmend train.py --fix`."""
+`gradmend train.py --fix`. Exit code: 0 written; 1 no such fix, or none that may be written;
+64 wrong usage."""
 SHOW = """\
 usage: gradmend show [N]
 
 Shows the best fix of the last `gradmend run` in this folder, or fix N, with its checks.
-After `gradmend train.py`, use `gradmend train.py --diff`."""
+After `gradmend train.py`, use `gradmend train.py --diff`. Exit code: 0; 1 no such fix; 64 wrong
+usage."""
 EXPLAIN = """\
 usage: gradmend explain [GM011 | recurrent-state | MESSAGE]
 

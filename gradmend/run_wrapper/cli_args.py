@@ -9,6 +9,7 @@ usage: gradmend run [options] -- COMMAND [ARGUMENTS]
 
 Runs the command unchanged. If it ends with an autograd error, prints the cause and runs the command
 again with the fix in memory. Changes none of your files; sends nothing from this machine.
+Exit code: the command's own; 127 no such command; 64 wrong usage.
 
   gradmend run -- python train.py --lr 1e-3
   gradmend run -- python -m package.train
