@@ -38,6 +38,10 @@ from app.store.request_kinds import DIAGNOSIS, VERIFICATION
 router = APIRouter(include_in_schema=False)
 TEXTS = ("before", "after", "patch", "traceback")
 LINES = ("args", "filename", "module", "time_limit_s", "steps", "torch")
+EMPTY_BOXES = {
+    "before": "Paste the script before the change.",
+    "after": "Paste the changed script, or a patch under “Patch, files, arguments”.",
+}
 
 
 @dataclass(slots=True)
@@ -107,12 +111,21 @@ def _form(
         "verify.html",
         problem.status if problem else 200,
         entered=entered,
-        problem=problem.detail if problem else "",
+        problem=_plainer(problem),
         torches=list(service.settings.torches),
         keep_days=in_days(service.settings.retention_days),
     )
     shown.headers.update((problem and problem.headers) or {})
     return shown
+
+
+def _plainer(problem: ProblemError | None) -> str:
+    """What is wrong, as the form's reader sees it: a box has a title, no name of a field."""
+    if problem is None:
+        return ""
+    first = (problem.errors or [{}])[0]
+    empty = first.get("field") in EMPTY_BOXES and first["message"].startswith("is empty")
+    return EMPTY_BOXES[first["field"]] if empty else problem.detail
 
 
 @router.post("/verify")

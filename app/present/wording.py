@@ -236,12 +236,14 @@ def unchecked(diagnosis: Diagnosis) -> list[str]:
     if run is None and any(cause.source != "reading" for cause in diagnosis.causes):
         notes.append("Nothing was run here: the cause comes from the records of your own run.")
     elif run is None or run.status == "unavailable":
-        notes.append("Nothing was run: what stands here comes from reading the source.")
+        notes.append("Nothing was run: this answer comes from reading the source.")
     else:
         notes.append("GPUs and several processes: the run was on one CPU.")
         notes += _followed(diagnosis, run)
         if run.stand_ins or diagnosis.world:
-            notes.append("Your own data and packages, where something stood in for them.")
+            notes.append(
+                "Your own data and packages, where they were synthesized or replaced by stubs."
+            )
     for patch in diagnosis.patches[:1]:
         if skipped := unchecked_fix(patch):
             notes.append(f"Of the first fix: {'; '.join(skipped)}.")
@@ -254,7 +256,7 @@ def _followed(diagnosis: Diagnosis, run: RunReport) -> Iterator[str]:
     for patch in diagnosis.patches[:1]:
         if patch.verification.status == "passed":
             seen = next((c.detail for c in patch.verification.checks if c.name == "runs"), "")
-            yield f"A longer training than was run with the fix: {seen}."
+            yield f"A longer training: the run with the fix {seen}."
             yield "Whether the model trains well: only gradients and graphs were compared."
             return
     if run.backward_calls:

@@ -243,6 +243,22 @@ async def test_verifications_count_for_the_rate_limit_and_the_queue(tmp_path: Pa
         assert (await http.post("/verify", data=body)).status_code == 429
 
 
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"before": HEALTHY}, "Paste the changed script, or a patch"),
+        ({"after": HEALTHY}, "Paste the script before the change."),
+    ],
+)
+async def test_the_form_asks_for_the_box_that_is_empty(
+    tmp_path: Path, sent: dict[str, str], words: str
+) -> None:
+    async with serving(tmp_path) as http:
+        shown = await http.post("/verify", data=sent)
+    assert shown.status_code == 422
+    assert words in shown.text
+
+
 async def test_only_the_sender_deletes_a_verification(tmp_path: Path) -> None:
     body = {"before": HEALTHY, "after": REFACTORED}
     async with serving(tmp_path) as http:
