@@ -59,6 +59,20 @@ for step in range(4):
     cubes.square().mean().backward()
     optimizer.step()
 """
+DECAYED = """\
+def left(rates):
+    share = torch.ones(())
+    for rate in rates:
+        share *= torch.exp(-rate * w.square().sum())
+    return share
+
+w = torch.randn(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+for step in range(4):
+    optimizer.zero_grad()
+    torch.func.vmap(left)(torch.rand(8, 5)).square().mean().backward()
+    optimizer.step()
+"""
 WRITTEN = """\
 class Net(nn.Module):
     def __init__(self):
@@ -156,6 +170,12 @@ async def test_a_target_that_learns_is_made_constant(service: Service) -> None:
     [
         (DRAWN, "checkpoint-mismatch", "restored-draw", "preserve_rng_state=True"),
         (BATCHED, "functional-transform", "vmap-rule", "generate_vmap_rule = True"),
+        (
+            DECAYED,
+            "functional-transform",
+            "out-of-place",
+            "share = share * torch.exp(-rate * w.square().sum())",
+        ),
         (WRITTEN, "starved-parameter", "written-into", "self.scale.data.copy_(start.clone())"),
         (INFERRED, "inference-tensor", "no-grad-instead", "@torch.no_grad()"),
         (SCALED, "scaler-order", "scaled-once", "scaler.update()"),

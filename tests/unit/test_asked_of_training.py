@@ -164,6 +164,7 @@ def test_whether_a_graph_may_be_retained_is_answered(words: str, shown: bool) ->
     ("message", "entry"),
     [
         ("vmap: inplace arithmetic(self, *extra_args) is not possible", "vmap-in-place"),
+        ("output with shape [2] doesn't match the broadcast shape [4, 2]", "written-larger"),
         (
             "Found an input to the backward that was mutated during the backward pass. This is not "
             "supported",
