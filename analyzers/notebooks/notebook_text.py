@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import Match
 
-from analyzers.notebooks.celldiff import diff_by_cells
-from analyzers.notebooks.magics import neutralised
-from analyzers.notebooks.notebook import LineMap, source_of
+from analyzers.notebooks.notebook import LineMap, neutralised, source_of
 from analyzers.source.edits import unified_diff
-from analyzers.source.linediff import matching_blocks
+from analyzers.source.linediff import append_block, matching_blocks, unified
 
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPED = re.compile(r"\\u(?!00[01])")
+Cells = Sequence[Sequence[str]]  # the lines of each cell, its marker first, line ends included
 
 
 @dataclass(frozen=True)
@@ -185,3 +185,23 @@ def _restored(source: str, after: list[str]) -> str:
     newline = "\r\n" if "\r\n" in source else "\n"
     ending = newline if source.endswith("\n") and lines else ""
     return newline.join(lines) + ending
+
+
+def diff_by_cells(path: str, before: Cells, after: Cells) -> str:
+    """Return a unified diff of the whole script; empty if nothing changed.
+
+    Both versions have the same cells, in order.
+    """
+    old, new = ([line for cell in cells for line in cell] for cells in (before, after))
+    return unified(path, old, new, _within_cells(before, after))
+
+
+def _within_cells(before: Cells, after: Cells) -> list[Match]:
+    """Return what the versions share, as `matching_blocks` does; never across a cell's margin."""
+    found: list[Match] = []
+    left = right = 0
+    for old, new in zip(before, after, strict=True):
+        for a, b, size in matching_blocks(old, new):
+            append_block(found, Match(left + a, right + b, size))
+        left, right = left + len(old), right + len(new)
+    return [*found, Match(left, right, 0)]

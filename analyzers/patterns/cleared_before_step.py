@@ -49,7 +49,7 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.reschedule.clearing import optimizer_stepped
-from analyzers.repair.reschedule.partly_cleared import (
+from analyzers.repair.reschedule.clearing_leaves import (
     PARTLY,
     clear_elsewhere,
     clears_each_call,

@@ -44,7 +44,7 @@ from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match
 from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.value_only.reparametrised import NAMES
+from analyzers.repair.value_only.storing import NAMES
 from analyzers.source.calls import operations_in
 from analyzers.source.project import Project
 

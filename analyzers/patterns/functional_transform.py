@@ -39,8 +39,7 @@ Fixed::
 
 from __future__ import annotations
 
-from analyzers.repair.settings.functions import batched_by_rule
-from analyzers.repair.settings.transforms import returned_loss, written_out_of_place
+from analyzers.repair.settings.functions import batched_by_rule, returned_loss, written_out_of_place
 
 ID = "GM037"
 NAME = "functional-transform"

@@ -50,8 +50,7 @@ from analyzers.explain.pattern import Match, evidence_in
 from analyzers.explain.sentences import measured
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.repair.cut.leaking import cut_after_backward
-from analyzers.repair.value_only.evaluating import evaluated_without_graph
-from analyzers.repair.value_only.histories import store_values, stores_of
+from analyzers.repair.value_only.histories import evaluated_without_graph, store_values, stores_of
 from analyzers.source.project import Project
 
 ID = "GM028"

@@ -62,13 +62,17 @@ from analyzers.repair.reschedule.clearing import (
     optimizer_stepped,
     uncalled,
 )
-from analyzers.repair.reschedule.clearing_leaves import clear_engine_leaves, clear_leaves
+from analyzers.repair.reschedule.clearing_leaves import (
+    backward_in_closure,
+    clear_engine_leaves,
+    clear_in_closure,
+    clear_leaves,
+)
 from analyzers.repair.reschedule.exhausted_iterator import (
     ExhaustedIterator,
     exhausted_iterator,
     kept_as_list,
 )
-from analyzers.repair.reschedule.in_closures import backward_in_closure, clear_in_closure
 from analyzers.source.calls import reads_gradient
 from analyzers.source.project import Project
 from analyzers.source.trees import remembered

@@ -55,7 +55,7 @@ Fixed::
 from __future__ import annotations
 
 from analyzers.repair.settings.checkpointing import not_reentrant
-from analyzers.repair.settings.wrapping import all_used, static_graph
+from analyzers.repair.settings.modes import all_used, static_graph
 
 ID = "GM033"
 NAME = "reduced-twice"

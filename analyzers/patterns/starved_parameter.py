@@ -68,8 +68,8 @@ from analyzers.repair.reconnect.enable_recording import (
     where_switched_off,
 )
 from analyzers.repair.reconnect.freezing import frozen_among, unfrozen
-from analyzers.repair.reconnect.held_twice import holders
 from analyzers.repair.reconnect.missing_gradients import Cut, cuts_of_fault
+from analyzers.repair.reconnect.moving_optimizers import holders
 from analyzers.repair.reconnect.optimizing import FROZEN, optimizer_of_what_learns, owner_path
 from analyzers.repair.reconnect.registering import registered
 from analyzers.repair.reconnect.restore_gradient_flow import fed_again

@@ -18,7 +18,7 @@ from analyzers.repair.reconnect.frozen_modules import frozen_whole
 from analyzers.repair.reconnect.gradless import cleared_if_there
 from analyzers.repair.reconnect.resampling import sampled
 from analyzers.repair.reschedule.clearing import clear_after_ascent, optimizer_stepped
-from analyzers.repair.value_only.evaluating import evaluated_without_graph
+from analyzers.repair.value_only.histories import evaluated_without_graph
 from analyzers.source.edits import apply
 from analyzers.source.project import Project
 from analyzers.source.recording import recorded

@@ -20,8 +20,12 @@ from analyzers.repair.edit_search.circumstances import are_losses, second_use
 from analyzers.repair.reschedule.schedule import schedule_of
 from analyzers.repair.reschedule.stale_carriers import detach_carried
 from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller, said_with_torch
-from analyzers.repair.value_only.reparametrised import reparametrised
-from analyzers.repair.value_only.storing import derive_by_property, dropped_first, stored_detached
+from analyzers.repair.value_only.storing import (
+    derive_by_property,
+    dropped_first,
+    reparametrised,
+    stored_detached,
+)
 from analyzers.source.project import Project
 
 

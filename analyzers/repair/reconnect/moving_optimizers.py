@@ -1,4 +1,4 @@
-"""Make an optimizer after what it should train."""
+"""Make an optimizer after what it should train, or give it what no other one holds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from analyzers.explain.source_locations import (
 )
 from analyzers.repair.blocks import joined, lines_with
 from analyzers.source.backward import BACKWARD_CALLS
+from analyzers.source.callees import is_call
 from analyzers.source.calls import OPTIMIZER_STEP
 from analyzers.source.edits import Edit
-from analyzers.source.flow import bindings, names_read
-from analyzers.source.project import Project
+from analyzers.source.flow import bindings, names_read, statements_of, value_of
+from analyzers.source.project import Project, spelled
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.trees import nodes_of
+from provenance import CodeLine
 
 
 def moved_after(where: SourceLocation, project: Project, fault: SilentFault) -> Iterator[Proposal]:
@@ -95,3 +97,40 @@ def root_of_names(names: Sequence[str]) -> str:
     """Return the name that the paths begin with; `self.net` within an object."""
     first = re.match(r"(?:self\.)?\w+", names[0])
     return first[0] if first is not None else names[0]
+
+
+def holders(where: SourceLocation) -> list[SourceLocation]:
+    """Return where the function makes optimizers of the whole module that the one made here has,
+    in order: this one among them, if it has a whole module."""
+    made = [(s, call) for s in statements_of(where.scope) if (call := _made(s)) is not None]
+    here = next((call for statement, call in made if statement is where.statement), None)
+    if here is None:
+        return []
+    names, given = where.module.names, spelled(here.args[0])
+    alike = [
+        (statement, call.lineno)
+        for statement, call in made
+        if spelled(call.args[0]) == given
+        and names.qualified(call.func) == names.qualified(here.func)
+    ]
+    path = where.module.path
+    return [SourceLocation(where.module, one, CodeLine(path, line)) for one, line in alike]
+
+
+def given_others(where: SourceLocation, fault: SilentFault) -> Iterator[Proposal]:
+    """Propose to give an optimizer whose module another one has the module that none has."""
+    made, names = _made(where.statement), {bindings(one.statement)[0] for one in holders(where)}
+    if made is not None and len(names) > 1:
+        text = f"{root_of_names(fault.instead)}.parameters()"
+        edits = (where.editor.replace(made.args[0], text),)
+        title = f"Give `{bindings(where.statement)[0]}` `{text}`"
+        yield Proposal("optimizer-of-others", title, edits, "", 0)
+
+
+def _made(statement: ast.stmt) -> ast.Call | None:
+    """Return the call of a statement that is given the parameters of a whole module."""
+    match value_of(statement):
+        case ast.Call(args=[ast.Call(args=[], keywords=[]) as given, *_]) as call:
+            whole = is_call(given, "torch.nn.Module.parameters")
+            return call if whole and bindings(statement) else None
+    return None

@@ -19,8 +19,8 @@ from analyzers.explain.source_locations import (
     SourceLocation,
     resolve_location,
 )
-from analyzers.repair.reconnect.held_twice import given_others
 from analyzers.repair.reconnect.moving_optimizers import (
+    given_others,
     move_after,
     moved_after,
     moving,

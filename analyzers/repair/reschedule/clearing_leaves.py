@@ -1,22 +1,35 @@
-"""Clear the gradients of leaves that no optimizer holds."""
+"""Clear gradients elsewhere than before a backward call: those of leaves that no optimizer holds,
+in each call of a closure, and after the step that uses several backward calls.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
+from analyzers.evidence import SilentFault
 from analyzers.explain.pattern import Proposal
-from analyzers.explain.source_locations import SourceLocation
+from analyzers.explain.source_locations import SourceLocation, resolve_location
 from analyzers.repair.blocks import joined
-from analyzers.repair.reschedule.clearing import in_outer_loops, spelled_alone
-from analyzers.source.flow import names_read
+from analyzers.repair.reschedule.clearing import (
+    clear_before_backward,
+    in_outer_loops,
+    optimizer_stepped,
+    spelled_alone,
+)
+from analyzers.repair.reschedule.stepping import step_after_backward
+from analyzers.source.backward import BACKWARD_CALLS
+from analyzers.source.calls import ZERO_GRAD, calls_of, gradients_read, receivers_of, steps
+from analyzers.source.flow import names_read, statements_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.targets import assigned_pairs
-from analyzers.source.trees import walk
+from analyzers.source.trees import nodes_of, walk
 
 MAX_CLEARED = 6  # names: more than a person would clear one by one
+PARTLY = "of the calls before each step only the last one counts: the others' gradients are cleared"
 
 
 def clear_leaves(where: SourceLocation, leaves: Sequence[str]) -> Iterator[Proposal]:
@@ -113,3 +126,84 @@ def _too_seldom(where: SourceLocation) -> Iterator[ast.Expr]:
         if isinstance(statement, ast.Expr):
             if re.fullmatch(r"[\w.]+\.zero_grad\(\)", spelled_alone(statement)):
                 yield statement
+
+
+def backward_in_closure(where: SourceLocation) -> ast.stmt | None:
+    """Return the first statement with a backward call in the closure that the step gets, or
+    None."""
+    calls = steps(where.statement)
+    given = {spelled(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
+    for node in nodes_of(where.scope, ast.FunctionDef):
+        if node.name in given:
+            return next(
+                (s for s in statements_of(node) if calls_of(s, "torch.Tensor.backward")), None
+            )
+    return None
+
+
+def clear_in_closure(where: SourceLocation) -> Iterator[Proposal]:
+    """Propose `zero_grad()` before the closure's backward call in place of one before the step."""
+    name, backward = optimizer_stepped(where), backward_in_closure(where)
+    if name is not None and backward is not None:
+        before = where.block[: where.block.index(where.statement)][::-1]
+        since = takewhile(lambda s: not (steps(s) or calls_of(s, *BACKWARD_CALLS)), before)
+        ahead = [s for s in since if spelled_alone(s).startswith(f"{name}.zero_grad(")]
+        edits = [where.editor.insert_before(backward, f"{name}.zero_grad()")]
+        edits += [where.editor.delete(s) for s in ahead]
+        title = f"Clear the gradients of `{name}` in the closure"
+        yield Proposal("zero-grad", title, joined(edits))
+
+
+def clears_each_call(fault: SilentFault, project: Project) -> Sequence[ast.Expr]:
+    """Return the statements that clear the gradients before or after each backward call, whereas
+    the step comes after several of them.
+
+    Return nothing if the script reads gradients: then it may gather them itself; nor if the step
+    is given a closure, which it calls several times.
+    """
+    step, backward = _places(fault, project)
+    if step is None or backward is None or backward.block is step.block:
+        return []
+    if step.module is not backward.module or any(
+        any(gradients_read(m)) for m in project.modules.values()
+    ):
+        return []
+    if any(
+        call.args and optimizer_stepped(step) in receivers_of([call])
+        for call in steps(step.statement)
+    ):
+        return []
+    return [s for s in backward.block if isinstance(s, ast.Expr) and calls_of(s, *ZERO_GRAD)]
+
+
+def clear_elsewhere(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """Propose to step after the backward call, else to clear the gradients before it; where several
+    calls are to be added up, to clear after the step.
+    """
+    where = resolve_location(project, fault.at)
+    if fault.detail == PARTLY:
+        yield from clear_after_step(fault, project)
+    elif where is not None:
+        moved = list(step_after_backward(where))
+        yield from moved or clear_before_backward(where, again=True)
+
+
+def clear_after_step(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal that clears after the step instead of with each backward call."""
+    step, _ = _places(fault, project)
+    clears = clears_each_call(fault, project)
+    if step is None or not clears:
+        return
+    edits = step.editor.delete_all(clears)
+    following = statements_after(step.module, step.statement)
+    if not any(calls_of(s, *ZERO_GRAD) for s in following):
+        lines = [spelled(clear.value) for clear in clears]
+        edits.append(step.editor.insert_after(step.statement, *lines))
+    yield Proposal("zero-grad", "Clear the gradients after each step", joined(edits), "", 0)
+
+
+def _places(
+    fault: SilentFault, project: Project
+) -> tuple[SourceLocation | None, SourceLocation | None]:
+    at = fault.call.at if fault.call is not None else None
+    return resolve_location(project, fault.at), resolve_location(project, at)

@@ -1,5 +1,5 @@
 """Change modes: `no_grad` instead of inference mode, a kernel with a second derivative, no
-compiler.
+compiler, and arguments of DDP.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from analyzers.advice.looking import compiled
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import alias, joined, missing_import, wrapped
+from analyzers.repair.rewrite import with_keyword, without_true
 from analyzers.source.callees import is_call
 from analyzers.source.calls import each_call
 from analyzers.source.edits import Edit, Editor
@@ -20,6 +21,7 @@ from provenance import CodeLine
 _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 _MATH = "with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):"
+_WRAPPERS = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.DDP")
 
 
 def without_inference_mode(_: Evidence, project: Project) -> Iterator[Proposal]:
@@ -105,3 +107,25 @@ def on_math_kernel(_: Evidence, project: Project) -> Iterator[Proposal]:
             edits = joined((*missing_import(editor), edit))
             title = "Compute attention with the kernel that has a second derivative"
             yield Proposal("math-kernel", title, edits, "It needs more memory.")
+
+
+def _wrappers(project: Project) -> Iterator[tuple[Module, ast.Call]]:
+    for module, call in project.each(ast.Call):
+        if is_call(call, *_WRAPPERS):
+            yield module, call
+
+
+def all_used(_: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal for DDP without `find_unused_parameters`."""
+    for module, call in _wrappers(project):
+        for edit in without_true(Editor(module), call, "find_unused_parameters"):
+            yield Proposal("all-used", "Do not count parameters as unused", (edit,), "", 1)
+
+
+def static_graph(_: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal that declares to DDP that every iteration is alike."""
+    for module, call in _wrappers(project):
+        edit = with_keyword(Editor(module), call, "static_graph")
+        title = "Tell DDP that every iteration is alike"
+        tradeoff = "It is right only if every iteration uses the same parameters in the same way."
+        yield Proposal("static-graph", title, (edit,), tradeoff, 2)

@@ -11,10 +11,18 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.escapes import arguments_kept
 from analyzers.explain.reuse.execution_counts import binds_nothing
 from analyzers.explain.reuse.passing import arguments
-from analyzers.explain.source_locations import SourceLocation, names_held, root_of
-from analyzers.repair.blocks import joined
+from analyzers.explain.source_locations import (
+    SourceLocation,
+    names_held,
+    reaching,
+    resolve_location,
+    root_of,
+)
+from analyzers.repair.blocks import joined, wrapped
 from analyzers.repair.cut.detaching import expected_shape
 from analyzers.repair.cut.rendering import Writing
+from analyzers.repair.leaf.leaves import no_grad_header, no_grad_on
+from analyzers.source.backward import BACKWARD_CALLS
 from analyzers.source.callees import creates_object, in_library
 from analyzers.source.calls import calls_to
 from analyzers.source.detached import is_made_without
@@ -241,3 +249,23 @@ def _parts(value: ast.expr, store: SourceLocation) -> Iterator[ast.expr]:
                 yield from _parts(part, store)
         case _ if not is_plainly_number(value, store.scope):
             yield value
+
+
+def evaluated_without_graph(fault: SilentFault, project: Project) -> Iterator[Proposal]:
+    """Yield proposals that put under `no_grad` the function that calls a model without a backward
+    call; if it may call backward at another time, the outermost loop that does not.
+    """
+    where = resolve_location(project, fault.at)
+    if fault.call is not None or where is None:
+        return
+    edit, rank = None, -1
+    loops = where.module.loops_around(where.statement)
+    loops = [loop for loop in loops if not reaching(project, loop, *BACKWARD_CALLS)]
+    function = where.scope
+    if isinstance(function, ast.FunctionDef) and not reaching(project, function, *BACKWARD_CALLS):
+        title, edit = f"Run `{function.name}`", no_grad_on(where.module, function)
+    elif loops:
+        title, rank = "Run the loop", 1  # all of its lines change
+        edit = wrapped(where.editor, loops[-1:], no_grad_header(where.module))
+    if edit is not None:
+        yield Proposal("no-grad-evaluation", f"{title} without graphs", (edit,), "", rank)
