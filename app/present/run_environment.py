@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import sys
 from collections.abc import Mapping
 
 from app.request.case import Case
@@ -38,6 +39,6 @@ def environment_of(files: Mapping[str, str], trace: Trace | None) -> Environment
         packages={
             name: version
             for name, version in sorted(versions.items())
-            if name in imported - replaced
+            if name in imported - replaced - sys.stdlib_module_names  # argparse has a version, too
         },
     )
