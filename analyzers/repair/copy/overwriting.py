@@ -17,7 +17,7 @@ from analyzers.source.detached import FACTS
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import statements_of
 from analyzers.source.project import spelled
-from analyzers.source.targets import keyed
+from analyzers.source.targets import assigned_pairs, keyed
 from analyzers.source.trees import nodes_of
 from analyzers.source.writes import Write, is_true, unsliced, writes
 
@@ -75,6 +75,19 @@ def clone_saved(stale: StaleValue, rank: int = 3) -> Iterator[Proposal]:
     if edits:
         title = f"Keep a copy of {said(stale.names[:1])} for the backward"
         yield Proposal("clone-what-is-saved", title, edits, "One copy more.", rank)
+
+
+def clone_made(stale: StaleValue, rank: int = 3) -> Iterator[Proposal]:
+    """Yield a proposal that gives the names of the tensor a copy of what the operation computed and
+    saved, for whatever function writes to it.
+    """
+    saving = stale.saving
+    held = {holder.path for holder in stale.evidence.holders}
+    for target, value in assigned_pairs(saving.statement) if saving is not None else ():
+        if saving is not None and spelled(target) in held and isinstance(value, ast.Call):
+            title = f"Give `{spelled(target)}` a copy of what is saved for the backward"
+            edit = saving.editor.append_to(value, ".clone()")
+            yield Proposal("clone-what-is-made", title, (edit,), "One copy more.", rank)
 
 
 def _reads(where: SourceLocation, statement: ast.stmt, stale: StaleValue) -> Iterator[ast.expr]:

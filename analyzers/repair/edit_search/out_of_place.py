@@ -15,6 +15,7 @@ from analyzers.explain.pattern import SECOND_CHOICE, Proposal
 from analyzers.explain.source_locations import names_held, resolve_location
 from analyzers.repair.copy.overwriting import (
     clone_first,
+    clone_made,
     clone_saved,
     not_in_place,
     without_flag,
@@ -48,6 +49,7 @@ def edits(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     yield from without_flag(stale)
     yield from clone_first(stale, rank=SECOND_CHOICE if kept else 2)
     yield from clone_saved(stale, rank=SECOND_CHOICE + 1 if kept else 3)
+    yield from clone_made(stale, rank=SECOND_CHOICE + 2)
 
 
 def _of_views(evidence: InplaceChange, project: Project) -> Iterator[Proposal]:
