@@ -21,8 +21,8 @@ from analyzers.repair.combine.retain_graph import (
 )
 from analyzers.repair.cut.detached_elsewhere import read_attached
 from analyzers.repair.edit_search.circumstances import second_use
+from analyzers.repair.reschedule.fresh_forward import freed_again
 from analyzers.repair.reschedule.schedule import made_before, schedule_of
-from analyzers.repair.reschedule.stale_carriers import freed_again
 from analyzers.source.project import Project
 
 

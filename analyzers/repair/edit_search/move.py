@@ -13,7 +13,7 @@ from analyzers.explain.inplace_changes import stale_of
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.silent_matches import silent
 from analyzers.explain.source_locations import resolve_location
-from analyzers.repair.combine.own_parameters import backwards_apart
+from analyzers.repair.combine.one_backward import backwards_apart
 from analyzers.repair.edit_search.circumstances import second_use
 from analyzers.repair.leaf.reading_time import READ_AS_NONE, read_in_time
 from analyzers.repair.reschedule.schedule import schedule_of

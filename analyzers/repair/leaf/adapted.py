@@ -11,18 +11,20 @@ from collections.abc import Iterator
 
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.source_locations import SourceLocation
-from analyzers.repair.blocks import joined, rewritten
+from analyzers.repair.blocks import joined, rewritten, text_with
+from analyzers.repair.leaf.leaves import SIGNS
 from analyzers.repair.reconnect.functional import functional_call, sole_block
-from analyzers.repair.reconnect.new_values import new_value
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.callees import is_call
 from analyzers.source.calls import PARAMETERS, keeps_gradients, operations_in
-from analyzers.source.edits import Edit
+from analyzers.source.edits import Edit, Editor, needs_parentheses
 from analyzers.source.flow import is_dotted, walk_scope
 from analyzers.source.project import Module, spelled
 from analyzers.source.reads import reads_after
 from analyzers.source.trees import end_of, nodes_of, position
 from analyzers.source.writes import writes
+
+_ADDING = {"sub_": "-", "add_": "+"}
 
 
 def adapted(where: SourceLocation) -> Iterator[Proposal]:
@@ -155,3 +157,36 @@ def _first_of_iteration(where: SourceLocation, loop: ast.For, owner: str) -> ast
 
 def _calls(statement: ast.stmt, owner: str) -> bool:
     return any(spelled(n.func) == owner for n in nodes_of(statement, ast.Call))
+
+
+def new_value(statement: ast.stmt, own: str, editor: Editor) -> str | None:
+    """Return what a statement makes of a parameter: `p - lr * g` for `p.data -= lr * g`."""
+    match statement:
+        case ast.AugAssign(target=target, op=op, value=value) if type(op) in SIGNS:
+            text = f"{own} {SIGNS[type(op)]} {operand(value, editor)}"
+        case ast.Assign(targets=[target], value=value):
+            text = _of_graph(value, own, editor)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr="copy_"), args=[value])):
+            text = _of_graph(value, own, editor)
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=target, attr=verb), args=[value], keywords=more)
+        ) if verb in _ADDING:
+            factors = [one.value for one in more if one.arg == "alpha"]
+            product = " * ".join(operand(one, editor) for one in [*factors, value])
+            text = f"{own} {_ADDING[verb]} {product}"
+        case _:
+            return None
+    return text if spelled(target).removesuffix(".data") == own else None
+
+
+def operand(value: ast.expr, editor: Editor) -> str:
+    """Return an expression as the right side of a sum or a product."""
+    plain = isinstance(value, ast.BinOp) and not isinstance(value.op, ast.Add | ast.Sub)
+    text = editor.text_of(value)
+    return text if plain or not needs_parentheses(value) else f"({text})"
+
+
+def _of_graph(value: ast.expr, own: str, editor: Editor) -> str:
+    """Return an expression that reads the parameter itself instead of its `.data`."""
+    data = [n for n in nodes_of(value, ast.expr) if spelled(n) == f"{own}.data"]
+    return text_with(editor, value, [editor.replace(n, own) for n in data])

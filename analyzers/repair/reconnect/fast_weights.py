@@ -15,6 +15,7 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.passing import arguments
 from analyzers.explain.source_locations import SourceLocation
 from analyzers.repair.blocks import alias, joined, rewritten
+from analyzers.repair.leaf.adapted import new_value, operand
 from analyzers.repair.leaf.leaves import clears
 from analyzers.repair.reconnect.functional import (
     ParameterWrite,
@@ -22,7 +23,6 @@ from analyzers.repair.reconnect.functional import (
     sole_block,
     written,
 )
-from analyzers.repair.reconnect.new_values import new_value, operand
 from analyzers.repair.rewrite import unused_name
 from analyzers.source.backward import backward_calls, backward_root
 from analyzers.source.callees import is_call

@@ -1,4 +1,6 @@
-"""Compute a loss from the weights as a step has left them."""
+"""Compute a loss from the weights as a step has left them; or cut what one iteration passes to the
+next, if a step has changed its weights since.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from analyzers.explain.inplace_changes import StaleValue
-from analyzers.explain.pattern import Proposal
+from analyzers.explain.pattern import SECOND_CHOICE, Proposal
+from analyzers.explain.source_locations import SourceLocation, resolve_location
+from analyzers.repair.blocks import indentation, joined
+from analyzers.repair.cut.carrying import carried_names, cut_lines
+from analyzers.repair.cut.cutting import cut
 from analyzers.repair.remake.chains import constructs
 from analyzers.repair.remake.repeated_chains import computed, makers, of_constants
-from analyzers.repair.reschedule.schedule import StepBeforeBackward, released
-from analyzers.repair.rewrite import head_of
+from analyzers.repair.reschedule.schedule import StepBeforeBackward, kept_by_library, released
+from analyzers.repair.rewrite import head_of, without_retaining
 from analyzers.source.calls import ZERO_GRAD, calls_of, receivers_of, steps
-from analyzers.source.flow import bindings, bound_within, names_read, value_of
-from analyzers.source.project import Loop
+from analyzers.source.edits import Edit
+from analyzers.source.flow import bindings, bound_within, names_read, statements_of, value_of
+from analyzers.source.project import Loop, spelled
 from analyzers.source.statement_ranges import ahead_of, bound_by, names_feeding
+from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import nodes_of, position
 
 _FRESH = "The loss is computed from the weights as the step has left them"
+_TITLE = "Detach `{}` where the next iteration begins"
 
 
 def fresh_forward(schedule: StepBeforeBackward, rank: int = 0) -> Iterator[Proposal]:
@@ -85,3 +94,47 @@ def _cleared_before(
     """Return True if what steps in each iteration is cleared before the loop, and not within it."""
     stepped = receivers_of(steps(schedule.step)) - receivers_of(calls_of(loop, *ZERO_GRAD))
     return any(receivers_of(calls_of(s, *ZERO_GRAD)) & stepped for s in preceding)
+
+
+def detach_carried(stale: StaleValue, schedule: StepBeforeBackward) -> Iterator[Proposal]:
+    """Yield proposals that cut carried values at the head of the loop, and do
+    not retain the graph.
+    """
+    where, rank = schedule.where, 0
+    for loop in schedule.loops[:1]:
+        freed = [*released(stale, loop)]
+        if owner := kept_by_library(stale, schedule):
+            step, title = indentation(where.module), f"Detach what `{owner}` keeps"
+            buffers = [f"for buffer in {owner}.buffers():", f"{step}buffer.detach_()"]
+            for cuts in ([f"{owner}.detach()"], buffers):  # the library's own method, if it has one
+                edits = joined([where.editor.insert_before(head_of(loop), *cuts), *freed])
+                yield cut("detach-carried", title, edits, rank)
+                rank += 1
+        for name in carried_names(loop, schedule.roots):
+            if stored := _where_kept(where, loop, name):
+                yield cut("detach-carried", _TITLE.format(name), joined([*stored, *freed]), rank)
+            for lines in cut_lines(where.scope, name, indentation(where.module)):
+                edits = joined([where.editor.insert_before(head_of(loop), *lines), *freed])
+                yield cut("detach-carried", _TITLE.format(name), edits, rank)
+                rank += 1
+
+
+def freed_again(stale: StaleValue) -> Iterator[Proposal]:
+    """Yield a proposal that frees the graph in the call that retained it, so that the next run
+    shows what still leads into it.
+    """
+    backward_call = stale.evidence.reached
+    where = resolve_location(stale.project, backward_call.at if backward_call is not None else None)
+    if edits := [*without_retaining(where)]:
+        title = "Free each graph after its backward"
+        yield Proposal("release", title, joined(edits), "", SECOND_CHOICE - 1, half=True)
+
+
+def _where_kept(where: SourceLocation, loop: Loop, name: str) -> list[Edit]:
+    """Return edits that detach what the loop stores for later iterations."""
+    return [
+        where.editor.append_to(part, ".detach()")
+        for statement in statements_of(loop)
+        for target, part in assigned_pairs(statement)
+        if spelled(target).startswith(f"{name}[") and isinstance(part, ast.Name | ast.Attribute)
+    ]
