@@ -156,6 +156,10 @@ DERIVED_ATTRIBUTE = """\
     layer = Scaled()
     spare = copy.deepcopy(layer)
     """
+DERIVED_IN_STEPS = DERIVED_ATTRIBUTE.replace(
+    "self.scale = torch.exp(self.raw)",
+    "parts = torch.exp(self.raw)\n            self.scale = parts / parts.sum()",
+)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +176,8 @@ DERIVED_ATTRIBUTE = """\
         (BANDS, "stack-rows", "heat = torch.stack(new_bands, dim=1)"),
         (HALVES, "stack-rows", "levels = torch.cat(new_halfs, dim=-1)"),
         (DERIVED_ATTRIBUTE, "property", "return torch.exp(self.raw)"),
+        (DERIVED_IN_STEPS, "property", "parts = torch.exp(self.raw)"),
+        (DERIVED_IN_STEPS, "property", "return parts / parts.sum()"),
         (CLOSURE_USES_AN_OBJECT, "forward-into-closure", "penalty = Penalty(w)"),
     ],
 )

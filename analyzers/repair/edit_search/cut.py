@@ -17,11 +17,11 @@ from analyzers.repair.copy.sharing import shared_copy
 from analyzers.repair.cut.cut_carriers import at_boundary, cuts
 from analyzers.repair.cut.expected import boundary_cuts, stored_cuts
 from analyzers.repair.edit_search.circumstances import are_losses, second_use
+from analyzers.repair.remake.constructors import derive_by_property
 from analyzers.repair.reschedule.fresh_forward import detach_carried
 from analyzers.repair.reschedule.schedule import schedule_of
 from analyzers.repair.value_only.arrays import detached_arrays, detached_by_caller, said_with_torch
 from analyzers.repair.value_only.storing import (
-    derive_by_property,
     dropped_first,
     reparametrised,
     stored_detached,

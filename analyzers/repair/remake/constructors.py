@@ -12,9 +12,11 @@ from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.execution_counts import binds_nothing
 from analyzers.explain.reuse.features import ReuseFeatures
 from analyzers.explain.reuse.runs_before import ran_before
-from analyzers.repair.blocks import lines_with, text_with
+from analyzers.explain.source_locations import assignments_to, names_held
+from analyzers.repair.blocks import joined, lines_with, rewritten, text_with
 from analyzers.repair.rewrite import head_of, recomputed
 from analyzers.repair.sites.definition_sites import DefinitionSite, makings
+from analyzers.repair.value_only.storing import is_plain
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.flow import (
     bindings,
@@ -25,11 +27,12 @@ from analyzers.source.flow import (
     statements_of,
     walk_scope,
 )
-from analyzers.source.project import Scope, spelled
+from analyzers.source.project import Project, Scope, spelled
 from analyzers.source.signatures import named, own_names
 from analyzers.source.statement_ranges import bound_by, computing, read_by
 from analyzers.source.targets import assigned_pairs
 from analyzers.source.trees import nodes_of, position
+from provenance import Referrer
 
 
 def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -38,7 +41,7 @@ def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
     stored.
     """
     for making in makings(story):
-        moved = _moved(story, making)
+        moved = _moved(making) if _ran_once(story, making.scope) else None
         if moved is None:
             continue
         editor, maker, own, last = moved.editor, moved.maker, moved.own, moved.chain[-1]
@@ -52,9 +55,27 @@ def out_of_constructor(story: ReuseFeatures) -> Iterator[Proposal]:
         others = [s for s in given if s is not last]
         single = all(isinstance(target, ast.Attribute) for target in last.targets)
         if single and all(map(binds_nothing, others)):
-            put = editor.insert_after(maker, "", *moved.getter())
+            edits = [*moved.as_property(), *editor.delete_all(others)]
             title = f"Make `{own}` a property, computed at each use"
-            yield recomputed("property", title, *gone, *editor.delete_all(others), put, rank=1)
+            yield recomputed("property", title, *edits, rank=1)
+
+
+def derive_by_property(
+    holders: Sequence[Referrer], project: Project, rank: int = 0
+) -> Iterator[Proposal]:
+    """Yield a proposal that makes an attribute, which a class derives from others of its own, a
+    property: computed at each use, never stored. It must have one store.
+    """
+    for name in names_held(holders):
+        stores = [(m, s) for m, s in assignments_to(project, name) if not is_plain(s.value)]
+        if "." in name and len(stores) == 1:
+            module, store = stores[0]
+            own = spelled(store.targets[0])
+            moved = _moved(DefinitionSite(module, module.scope_of(store), store, own))
+            if moved is not None and own.startswith("self.") and not moved.kept:
+                title = f"Compute `{own}` where it is used, as a property"
+                yield Proposal("property", title, joined(moved.as_property()), "", rank)
+                return
 
 
 def called_in_forward(story: ReuseFeatures) -> Iterator[Proposal]:
@@ -130,7 +151,17 @@ class _Moved:
         """Return the statements as they read in another method."""
         return [line for s in statements for line in lines_with(self.editor, s, self._renamed(s))]
 
-    def getter(self) -> list[str]:
+    def as_property(self) -> list[Edit]:
+        """Return edits that make the attribute a property. A method that does nothing else goes,
+        with its calls."""
+        if self.added or self.maker.body != self.chain:
+            return [*self.gone(), self.editor.insert_after(self.maker, "", *self._getter())]
+        called = f"self.{self.maker.name}()"
+        calls = [n for n in nodes_of(self.owner, ast.Expr) if spelled(n.value) == called]
+        getter = rewritten(self.editor, [self.maker], self._getter())
+        return [getter, *self.editor.delete_all(calls)]
+
+    def _getter(self) -> list[str]:
         """Return the chain as a property."""
         value = self.chain[-1].value
         return [
@@ -149,16 +180,19 @@ class _Moved:
         ]
 
 
-def _moved(story: ReuseFeatures, making: DefinitionSite) -> _Moved | None:
-    """Return a definition with the local statements that it needs, to be moved out of its method,
-    which is a constructor or was called before the loop. Return None if it cannot be moved.
+def _ran_once(story: ReuseFeatures, scope: Scope) -> bool:
+    """Return True for a constructor, and for another method that ran before the loop."""
+    name = getattr(scope, "name", "")
+    return name == "__init__" or (name not in ("forward", "__call__") and ran_before(story, scope))
+
+
+def _moved(making: DefinitionSite) -> _Moved | None:
+    """Return a definition with the local statements that it needs, to be moved out of its method.
+    Return None if it cannot be moved.
     """
     scope, statement = making.scope, making.statement
     owner = making.module.class_of(statement)
     if not isinstance(scope, ast.FunctionDef) or owner is None:
-        return None
-    called = scope.name in ("forward", "__call__") or not ran_before(story, scope)
-    if called and scope.name != "__init__":
         return None
     if not isinstance(statement, ast.Assign) or not names_read(statement.value):
         return None

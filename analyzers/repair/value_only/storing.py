@@ -10,7 +10,7 @@ from analyzers.explain.listed import said
 from analyzers.explain.pattern import Proposal
 from analyzers.explain.reuse.recordtypes import record_fields
 from analyzers.explain.source_locations import assignments_to, names_held, resolve_location, root_of
-from analyzers.repair.blocks import indentation, joined, rewritten
+from analyzers.repair.blocks import indentation, joined
 from analyzers.repair.cut.detaching import LEAF, TORCH
 from analyzers.repair.leaf.leaves import is_update, under_no_grad
 from analyzers.repair.rewrite import unused_name
@@ -21,7 +21,6 @@ from analyzers.source.calls import calls_of
 from analyzers.source.edits import Edit, Editor
 from analyzers.source.project import Module, Project, is_path, spelled
 from analyzers.source.targets import assigned_pairs, keyed
-from analyzers.source.trees import nodes_of
 from provenance import CodeLine, Referrer
 
 _OF_ENTRY = re.compile(r"(.+)\.\d+\.(\w+)")  # `net.layers.0.gate`, as parameters are called
@@ -47,7 +46,7 @@ def stored_detached(
         title = f"Store {said(names[:2])} without its graph"
         yield Proposal("detach-when-stored", title, joined(edits), "", rank)
     elif (making := resolve_location(project, made)) is not None:
-        for value in [v for _, v in assigned_pairs(making.statement) if not _is_plain(v)]:
+        for value in [v for _, v in assigned_pairs(making.statement) if not is_plain(v)]:
             cut, leaf = TORCH.at(making.editor, value), LEAF.at(making.editor, value)
             title = f"Make {said(names[:1])} without its graph"
             yield Proposal("detach-when-stored", title, (cut,), "", rank)
@@ -106,55 +105,12 @@ def dropped_first(
     yield Proposal("drop-before-copy", title, (edit,), "", 1)
 
 
-def derive_by_property(
-    holders: Sequence[Referrer], project: Project, rank: int = 0
-) -> Iterator[Proposal]:
-    """Yield a proposal that turns an attribute, which a class derives from its parameters, into a
-    property: computed at each use, never stored. Its one store must read only the object's own
-    attributes.
-    """
-    for name in names_held(holders):
-        stores = [(m, s) for m, s in assignments_to(project, name) if not _is_plain(s.value)]
-        if "." not in name or len(stores) != 1:
-            continue
-        module, store = stores[0]
-        maker, owner = module.scope_of(store), module.class_of(store)
-        others = [n.id for n in nodes_of(store.value, ast.Name) if n.id != "self"]
-        target = spelled(store.targets[0])
-        if isinstance(maker, ast.FunctionDef) and owner is not None:
-            if target.startswith("self.") and all(map(module.in_library, others)):
-                edits = _as_property(module, store, maker, owner)
-                title = f"Compute `{target}` where it is used, as a property"
-                yield Proposal("property", title, joined(edits), "", rank)
-                return
-
-
-def _as_property(
-    module: Module, store: ast.Assign, maker: ast.FunctionDef, owner: ast.ClassDef
-) -> Iterator[Edit]:
-    """Yield edits that remove the store, and a method that has nothing left
-    to do, with its calls.
-    """
-    editor, step = Editor(module), indentation(module)
-    name = spelled(store.targets[0]).removeprefix("self.")
-    value = editor.text_of(store.value)
-    lines = ["@property", f"def {name}(self):", f"{step}return {value}"]
-    if maker.body != [store]:
-        yield editor.delete(store)
-        yield editor.insert_before(maker, *lines, "")
-        return
-    yield rewritten(editor, [maker], lines)
-    for node in nodes_of(owner, ast.Expr):
-        if spelled(node.value) == f"self.{maker.name}()":
-            yield editor.delete(node)
-
-
 def _where_stored(name: str, project: Project) -> Iterator[Edit]:
     if (key := _KEY.search(name)) is not None:
         yield from _entries(key[1], project)
     elif "." in name:
         for module, assignment in assignments_to(project, name):
-            if not _is_plain(assignment.value):
+            if not is_plain(assignment.value):
                 yield from _as_stored(module, assignment)
 
 
@@ -171,11 +127,11 @@ def _entries(key: str, project: Project) -> Iterator[Edit]:
     for module in project.modules.values():
         for node in module.nodes:
             for given, value in keyed(node) if isinstance(node, ast.Dict | ast.Assign) else ():
-                if given == key and not _is_plain(value):
+                if given == key and not is_plain(value):
                     yield Editor(module).append_to(value, ".detach()")
 
 
-def _is_plain(value: ast.expr) -> bool:
+def is_plain(value: ast.expr) -> bool:
     """Return True for None, a number, a string, an empty container, or a detached value."""
     return isinstance(value, ast.Constant | ast.Dict | ast.List | ast.Tuple) or (
         isinstance(value, ast.Call)
