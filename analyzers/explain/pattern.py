@@ -89,19 +89,20 @@ def evidence_in(match: Match, kind: type[E]) -> E:
 
 
 class Pattern(Protocol):
-    """The interface of every module in `analyzers/patterns`."""
+    """The interface of every module in `analyzers/patterns`. A module has a `CONCLUSION`, what the
+    evidence means, or `explain(match, project)`, which returns the whole explanation in Markdown,
+    from facts that the evidence holds. Errors that a message identifies need neither.
+    """
 
     ID: str
     NAME: str
     FAMILY: str
     TITLE: str
+    CONCLUSION: str
     __doc__: str | None
 
     def match(self, evidence: Evidence, project: Project) -> Match | None:
         """Return a match if the evidence shows this pattern; else None."""
-
-    def explain(self, match: Match, project: Project) -> str:
-        """Return an explanation in Markdown, from facts that the evidence holds."""
 
 
 @cache

@@ -1,12 +1,24 @@
-"""Describe in-place changes, missing graphs and silent faults from the evidence."""
+"""Describe second uses, in-place changes, missing graphs and silent faults from the evidence."""
 
 from __future__ import annotations
 
-from analyzers.evidence import InplaceChange, MissingGraph, SilentFault
+from analyzers.evidence import GraphReuse, InplaceChange, MissingGraph, SilentFault
 from analyzers.explain.listed import some
 from analyzers.explain.pattern import Match, evidence_in
-from analyzers.explain.reuse.describe import line
+from analyzers.explain.reuse.describe import account, line
 from analyzers.source.project import Project
+
+
+def described(match: Match, project: Project) -> str:
+    """Describe the evidence of a match."""
+    match match.evidence:
+        case GraphReuse():
+            return account(match, project)
+        case InplaceChange():
+            return changed(match, project)
+        case MissingGraph():
+            return missing(match, project)
+    return measured(match, project)
 
 
 def changed(match: Match, project: Project) -> str:

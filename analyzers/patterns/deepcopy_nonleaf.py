@@ -42,7 +42,6 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, lost_name, matched
 from analyzers.explain.pattern import Match
-from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.value_only.storing import NAMES
 from analyzers.source.calls import operations_in
@@ -52,6 +51,7 @@ ID = "GM020"
 NAME = "deepcopy-nonleaf"
 FAMILY = "no-grad"
 TITLE = "deepcopy of a tensor that has a graph"
+CONCLUSION = "A tensor with a graph behind it cannot be copied deeply."
 KIND = "deepcopy"
 
 
@@ -63,8 +63,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     computed = made is not None and bool(operations_in(made.statement, NAMES))
     carrier = lost_name(evidence, project) if computed else None  # the layer, and not its weight
     return matched(NAME, evidence, Certainty.CERTAIN, evidence.at, carrier)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which tensor it is, and where it is computed."""
-    return missing(match, project) + " A tensor with a graph behind it cannot be copied deeply."

@@ -36,7 +36,7 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
 from analyzers.explain.reuse.collected import collected
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.reuse.read_only_uses import target_calls
 from analyzers.explain.reuse.untouched_weights import steps_others
@@ -47,6 +47,7 @@ ID = "GM002"
 NAME = "derived-outside-loop"
 FAMILY = "graph-reuse"
 TITLE = "A tensor derived from parameters is computed once and used in every iteration"
+CONCLUSION = "It depends on parameters, so compute it again in each iteration."
 BEFORE = ("shared-subgraph",)
 
 
@@ -79,11 +80,3 @@ def _made_ahead(story: ReuseFeatures) -> bool:
     old = [edge.renewed for edge in story.reuse.stale_edges]
     ahead = story.kept_on_object and not story.bound_inside and not any(target_calls(story))
     return ahead and bool(old) and all(renewed is False for renewed in old)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain what was derived once, and where it is used again."""
-    return (
-        account(match, project)
-        + " It depends on parameters, so compute it again in each iteration."
-    )

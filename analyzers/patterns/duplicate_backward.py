@@ -37,7 +37,7 @@ from __future__ import annotations
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.repair.combine.combining import runs_backward_per_part
 from analyzers.source.project import Project
@@ -46,6 +46,7 @@ ID = "GM003"
 NAME = "duplicate-backward"
 FAMILY = "graph-reuse"
 TITLE = "backward() is called twice on the same loss"
+CONCLUSION = "One call is enough: remove the other."
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -62,8 +63,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     repeated = story.same_line and bool(story.shared and story.shared.loops)
     certainty = Certainty.POSSIBLE if repeated or story.sliced else Certainty.CERTAIN
     return matched(story, NAME, certainty, story.reuse.reached.at)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain where the two calls are."""
-    return account(match, project) + " One call is enough: remove the other."

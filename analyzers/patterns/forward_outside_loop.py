@@ -35,7 +35,7 @@ from __future__ import annotations
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.value_sources import built_by_a_module
 from analyzers.source.project import Project
@@ -44,6 +44,10 @@ ID = "GM004"
 NAME = "forward-outside-loop"
 FAMILY = "graph-reuse"
 TITLE = "The forward ran once, before the loop that calls backward"
+CONCLUSION = (
+    "It is computed once, but the backward of every iteration uses it: each iteration needs its "
+    "own forward pass."
+)
 BEFORE = ("derived-outside-loop",)
 
 
@@ -61,12 +65,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     else:
         sure = built_by_a_module(story) and story.steps_inside
     return matched(story, NAME, Certainty.LIKELY if sure else Certainty.POSSIBLE)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain what was computed once, and where backward is called on it."""
-    return (
-        account(match, project)
-        + " It is computed once, but the backward of every iteration uses it: each iteration "
-        "needs its own forward pass."
-    )

@@ -30,7 +30,7 @@ from __future__ import annotations
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.repair.sites.call_options import option_site
 from analyzers.source.project import Project
@@ -39,6 +39,10 @@ ID = "GM005"
 NAME = "grad-then-backward"
 FAMILY = "graph-reuse"
 TITLE = "autograd.grad freed the graph that a later backward needs"
+CONCLUSION = (
+    "`autograd.grad` frees the graph like `backward()` does: tell it to keep what the later "
+    "call needs."
+)
 BEFORE = ("recurrent-state",)
 
 
@@ -52,12 +56,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     place = site.place if site is not None else story.reuse.freed.at
     unsure = carried or story.grads_of_several
     return matched(story, NAME, Certainty.POSSIBLE if unsure else Certainty.CERTAIN, place)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which call freed it."""
-    return (
-        account(match, project)
-        + " `autograd.grad` frees the graph like `backward()` does: tell it to keep what the "
-        "later call needs."
-    )

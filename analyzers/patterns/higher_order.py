@@ -34,7 +34,7 @@ import ast
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.sites.call_options import option_site
@@ -48,6 +48,9 @@ ID = "GM006"
 NAME = "higher-order"
 FAMILY = "graph-reuse"
 TITLE = "An inner loop's graph is needed by more than one outer backward"
+CONCLUSION = (
+    "The inner updates are one graph for all outer losses: add those up and call backward once."
+)
 BEFORE = ("derived-outside-loop", "grad-then-backward")
 
 # Given one function, they give another, of its derivatives; `autograd.grad` is given tensors, two.
@@ -150,13 +153,4 @@ def _handed_back(statement: ast.stmt | None) -> bool:
     """Return True if a function only returns the gradient that it computed: it moves no weight."""
     return isinstance(statement, ast.Return) and not any(
         isinstance(node, ast.BinOp | ast.comprehension) for node in walk(statement)
-    )
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which fast weights are shared."""
-    return (
-        account(match, project)
-        + " The inner updates are one graph for all outer losses: add those up and call "
-        "backward once."
     )

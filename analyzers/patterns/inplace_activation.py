@@ -41,13 +41,13 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import stale_of
 from analyzers.explain.pattern import Match
-from analyzers.explain.sentences import changed
 from analyzers.source.project import Project
 
 ID = "GM015"
 NAME = "inplace-activation"
 FAMILY = "inplace"
 TITLE = "A value that backward needs is overwritten in place"
+CONCLUSION = "Write the new value into a new tensor instead."
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -56,8 +56,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if stale is None or stale.nature != "activation":
         return None
     return stale.matched(NAME, Certainty.CERTAIN if stale.changes else Certainty.POSSIBLE)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which operation saved the value, and which line overwrote it."""
-    return changed(match, project) + " Write the new value into a new tensor instead."

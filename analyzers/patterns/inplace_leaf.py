@@ -40,24 +40,16 @@ from __future__ import annotations
 from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import refused
 from analyzers.explain.pattern import Match
-from analyzers.explain.sentences import changed
 from analyzers.source.project import Project
 
 ID = "GM016"
 NAME = "inplace-leaf"
 FAMILY = "inplace"
 TITLE = "A leaf that requires grad is written in place"
+CONCLUSION = "It is a leaf that requires grad: autograd cannot record a write into it."
 KIND = "leaf"
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
     """Match PyTorch's refusal of a write into a leaf, or into a view of one."""
     return refused(NAME, evidence, project, KIND)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which leaf it is, and where."""
-    return (
-        changed(match, project) + " It is a leaf that requires grad: autograd cannot record a "
-        "write into it."
-    )

@@ -44,13 +44,13 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.inplace_changes import stale_of
 from analyzers.explain.pattern import Match
-from analyzers.explain.sentences import changed
 from analyzers.source.project import Project
 
 ID = "GM017"
 NAME = "inplace-state"
 FAMILY = "inplace"
 TITLE = "A state is overwritten in place while earlier steps need it"
+CONCLUSION = "Give each step a tensor of its own."
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -59,8 +59,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if stale is None or stale.nature != "state":
         return None
     return stale.matched(NAME, Certainty.CERTAIN)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which state was written, and which step needed it."""
-    return changed(match, project) + " Give each step a tensor of its own."

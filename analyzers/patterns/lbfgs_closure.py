@@ -42,7 +42,7 @@ from dataclasses import replace
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import GraphCarrier, Match
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.untouched_weights import spared_by_closure
 from analyzers.repair.remake.closures import forward_outside
@@ -53,6 +53,9 @@ ID = "GM007"
 NAME = "lbfgs-closure"
 FAMILY = "graph-reuse"
 TITLE = "The closure calls backward on a loss made outside it"
+CONCLUSION = (
+    "The optimizer calls the closure several times in one step: forward and loss belong inside it."
+)
 KIND = "closure"
 
 
@@ -72,12 +75,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if forward is not None and story.reuse.same_root and isinstance(root, ast.Name):
         found = replace(found, carrier=GraphCarrier(root.id, forward))
     return replace(found, location=forward) if forward is not None else found
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which loss the closure did not compute itself."""
-    return (
-        account(match, project)
-        + " The optimizer calls the closure several times in one step: forward and loss belong "
-        "inside it."
-    )

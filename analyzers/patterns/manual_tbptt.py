@@ -37,7 +37,7 @@ import ast
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import ReuseFeatures, story_of
 from analyzers.repair.combine.retain_graph import hands_on_gradients
 from analyzers.repair.edit_search import combine, cut, keep_graph, reset
@@ -50,6 +50,7 @@ ID = "GM008"
 NAME = "manual-tbptt"
 FAMILY = "graph-reuse"
 TITLE = "A hand-written truncated BPTT goes through the same steps twice"
+CONCLUSION = "Each time step may be gone through once: detach the states after it."
 RECURRENT = True
 PREFERS, ALSO = (combine.edits, reset.edits, keep_graph.edits), (cut.edits,)
 BEFORE = ("duplicate-backward", "recurrent-state", "stored-graph")
@@ -98,12 +99,4 @@ def _windowed(story: ReuseFeatures) -> bool:
         isinstance(parent, ast.If)
         and any(isinstance(n.op, ast.Mod) for n in nodes_of(parent.test, ast.BinOp))
         for parent in story.shared.module.ancestors(story.shared.reached)
-    )
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which segment backward reached twice."""
-    return (
-        account(match, project)
-        + " Each time step may be gone through once: detach the states after it."
     )

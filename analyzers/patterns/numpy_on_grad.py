@@ -42,7 +42,6 @@ from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence, MissingGraph
 from analyzers.explain.missing import kind_of, matched
 from analyzers.explain.pattern import GraphCarrier, Match
-from analyzers.explain.sentences import missing
 from analyzers.explain.source_locations import names_held, resolve_location, root_of
 from analyzers.source.flow import bindings, mentions
 from analyzers.source.project import Project
@@ -51,6 +50,7 @@ ID = "GM025"
 NAME = "numpy-on-grad"
 FAMILY = "no-grad"
 TITLE = "NumPy was given a tensor that requires grad"
+CONCLUSION = "NumPy cannot keep it."
 KIND = "numpy"
 
 
@@ -72,8 +72,3 @@ def _given(evidence: MissingGraph, project: Project) -> GraphCarrier | None:
     held = [n for n in names_held(evidence.holders) if mentions(where.statement, root_of(n))]
     made = bindings(where.statement) if isinstance(where.statement, ast.Assign) else []
     return GraphCarrier(next(iter([*held, *made]), ""), where.place)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which tensor it is, at which line."""
-    return missing(match, project) + " NumPy cannot keep it."

@@ -37,7 +37,7 @@ from __future__ import annotations
 from analyzers.certainty import Certainty
 from analyzers.evidence import Evidence
 from analyzers.explain.pattern import Match
-from analyzers.explain.reuse.describe import account, matched
+from analyzers.explain.reuse.describe import matched
 from analyzers.explain.reuse.features import story_of
 from analyzers.explain.reuse.value_sources import of_parameters_alone
 from analyzers.repair.cut.constants import slice_is_stale
@@ -47,6 +47,10 @@ ID = "GM010"
 NAME = "per-sample-loop"
 FAMILY = "graph-reuse"
 TITLE = "One forward over the batch, a backward for each sample"
+CONCLUSION = (
+    "All samples share that one graph: reduce first and call backward once, or run the forward "
+    "inside the loop."
+)
 BEFORE = ("forward-outside-loop",)
 
 
@@ -58,12 +62,3 @@ def match(evidence: Evidence, project: Project) -> Match | None:
     if not story.sliced or slice_is_stale(story) or of_parameters_alone(story):
         return None
     return matched(story, NAME, Certainty.LIKELY)
-
-
-def explain(match: Match, project: Project) -> str:
-    """Explain which output the samples share."""
-    return (
-        account(match, project)
-        + " All samples share that one graph: reduce first and call backward once, or run the "
-        "forward inside the loop."
-    )

@@ -18,6 +18,7 @@ from analyzers.explain.pattern import (
     patterns,
 )
 from analyzers.explain.renamed import in_read_names
+from analyzers.explain.sentences import described
 from analyzers.explain.source_locations import resolve_location
 from analyzers.repair.blocks import joined
 from analyzers.repair.edit_search.transform import edits_for
@@ -154,7 +155,11 @@ def explanation_of(match: Match, project: Project) -> str:
     """Return what a match shows, in Markdown."""
     if isinstance(match.evidence, KnownError):
         return known.explain(match, project)
-    return patterns()[match.pattern].explain(match, project)
+    pattern = patterns()[match.pattern]
+    if (own := getattr(pattern, "explain", None)) is not None:
+        explained: str = own(match, project)
+        return explained
+    return f"{described(match, project)} {pattern.CONCLUSION}"
 
 
 def _candidates(one: RankedMatch, project: Project, proposing: Proposing) -> list[Candidate]:

@@ -8,6 +8,7 @@ import pytest
 
 from analyzers.reading import read
 from analyzers.request.causes import classify
+from analyzers.request.explaining import explanation_of
 from analyzers.source.project import Project
 from tests.fixing import recognise
 from tests.tracing import Tracing
@@ -198,7 +199,7 @@ def test_zeros_are_not_asked_for_where_an_input_is_ignored(traced: Tracing, scri
 def test_the_unread_argument_is_named(traced: Tracing) -> None:
     found = recognise(traced, IGNORED_ARGUMENT)
     assert found is not None
-    reported = found.pattern.explain(found.match, found.project)
+    reported = explanation_of(found.match, found.project)
     assert "`field` takes `moment`" in reported
 
 
