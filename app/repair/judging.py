@@ -28,7 +28,7 @@ OnPassed = Callable[["TestedCandidate"], Awaitable[None]]
 async def trial_of(original: Original, turn: int, candidate: Candidate) -> TestedCandidate:
     """Run a candidate as it is and, if that went well, with its parameters held still; judge it."""
     job = original.job(candidate.files)
-    if outcome.may_define_function(candidate.files):
+    if outcome.may_differentiate(candidate.files):
         job = job.model_copy(update={"gradcheck": True})
     result = await original.attempt(job)
     lines = checks.changed_by(original.files, candidate.files)

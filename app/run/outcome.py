@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from app.request.case import Case
@@ -43,9 +44,16 @@ def is_given(case: Case, raised: Raised | None) -> bool:
     )
 
 
-def may_define_function(files: Mapping[str, str]) -> bool:
-    """Return True if files may define an `autograd.Function`, whose gradients a run compares."""
-    return any("Function" in text and "def backward" in text for text in files.values())
+_ARITHMETIC = re.compile(r"def __(?:add|mul|matmul|sub)__\(")
+
+
+def may_differentiate(files: Mapping[str, str]) -> bool:
+    """Return True if files may define an `autograd.Function`, or an engine of their own, whose
+    gradients a run compares with numerical ones."""
+    return any(
+        ("Function" in text and "def backward" in text) or _ARITHMETIC.search(text)
+        for text in files.values()
+    )
 
 
 def caught_at(run: RunResult) -> CodeLine | None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from analyzers.source.samples import sampled_without_log_prob
 from app.request.case import Case
-from app.run.outcome import may_define_function
+from app.run.outcome import may_differentiate
 from sandbox.protocol import Job, RunResult, Session
 from sandbox.records import Backward, Reuse, Silent
 
@@ -40,7 +40,7 @@ async def _run(case: Case, session: Session, mode: str, **more: object) -> RunRe
                 "entry": case.project.entry,
                 "mode": mode,
                 "gradients": True,
-                "gradcheck": mode == "trace" and may_define_function(case.project.files),
+                "gradcheck": mode == "trace" and may_differentiate(case.project.files),
                 "follow_s": case.time_limit_s * (SHORT if case.traceback is None else LONGER),
                 "time_limit_s": case.time_limit_s,
                 **more,

@@ -132,9 +132,16 @@ class Instruments:
         self.leaves = LeafSteps(self.steps, parameters) if self.steps.gradients else None
         judges = not self._unlike()
         account = self.budget.account("engines of the script's own")
-        EngineWatch(
-            emitter, parameters, account, self.leaves, self._reference, judges=judges
-        ).install()
+        self.engines = EngineWatch(
+            emitter,
+            parameters,
+            account,
+            self.leaves,
+            self._reference,
+            judges=judges,
+            compares=bool(self.job.get("gradcheck")),
+        )
+        self.engines.install()
         changes, self.losses = self._logs()
         self.inplace = InplaceWatch(emitter, stamps, parameters, changes)
         self.missing = MissingWatch(emitter, stamps, self.losses)
@@ -280,3 +287,5 @@ class Instruments:
             self.stamps.pause()
             for compared in self.gradchecks.found():
                 self.emitter.emit(compared)
+            if not raised and (wrong := self.engines.wrong_gradient()) is not None:
+                self.emitter.emit(wrong)

@@ -76,8 +76,8 @@ class Silent(Record):
 
     `kind`: growing-graph, reaching-back, overwritten-gradient, uncleared-gradients,
     unfed-parameters, unheld-parameters, cleared-gradients, bootstrap-target, constant-term,
-    gradient-read-as-none, unmoved-leaves, unstepped-parameters. `figures` is what was measured
-    (nodes per backward, gradient norms, ...).
+    gradient-read-as-none, unmoved-leaves, unstepped-parameters, wrong-gradients. `figures` is what
+    was measured (nodes per backward, gradient norms, ...).
     """
 
     t: Literal["silent"]
@@ -104,4 +104,6 @@ class Silent(Record):
     call: BackwardCall | None = None
     detail: Text = ""
     gradient: Text = Field("", description="where leaves of a hand-written engine hold gradients")
+    function: Text = Field("", description="of a hand-written engine: what gives a wrong gradient")
+    input: Text = Field("", description="the argument of the function that gets it")
     doubtful: bool = Field(False, description="only reading can tell whether it is a fault")

@@ -36,6 +36,7 @@ class InstanceRecord:
     root_of: int = 0
     result: bool = False  # whether a result of an operation's object is known
     recorded: tuple[Any, ...] = ()  # what a tape names with it; the tape may forget
+    calls: tuple[Any, ...] = ()  # those that made it, innermost first, where they are noted
     reference: Any = None  # keeps its end noticed; strong where it cannot be weak
 
 
@@ -66,6 +67,11 @@ class Instances:
     def of(self, instance: Any) -> InstanceRecord | None:
         """Return what is known of it."""
         return self._made.get(id(instance))
+
+    def forget_calls(self) -> None:
+        """Keep nothing any more of the calls that made them."""
+        for made in list(self._made.values()):
+            made.calls = ()
 
     def any_in(self, values: Iterable[Any]) -> bool:
         """Return True if there are any among these, or in lists among them."""

@@ -19,6 +19,7 @@ from typing import Any
 from ..core import frames
 from ..core.budget import InstrumentTime, now
 from ..core.emitter import Emitter
+from ..core.frames import Json
 from ..core.parameters import ParameterRegistry
 from ..core.standing_in import call_as
 from .backward_functions import (
@@ -37,6 +38,8 @@ from .graph_restoration import GraphRestoration, cut_off
 from .instance_log import Allotment, Allotting
 from .instances import Instances, makes_from
 from .leaf_steps import LeafSteps
+from .numerical_gradients import wrong_gradient
+from .operation_log import OperationLog
 from .uncleared_leaves import UnclearedLeaves
 
 _builtins: Any = builtins
@@ -46,7 +49,8 @@ class EngineWatch:
     """Wraps the classes as they are made; reports backward calls, and the first second use.
 
     With a `reference` graphs are restored after each call, and for `truncated` what was reached
-    before is cut off ahead of it. With `steps`, what leaves gather is reported.
+    before is cut off ahead of it. With `steps`, what leaves gather is reported. One that `compares`
+    keeps what the first call went through, for `wrong_gradient`.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class EngineWatch:
         steps: LeafSteps | None = None,
         reference: str = "",
         judges: bool = False,
+        compares: bool = False,
     ) -> None:
         self.steps = steps
         self._account = account
@@ -67,6 +72,7 @@ class EngineWatch:
         self._parameters = parameters
         self._instances = Instances()
         self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
+        self._log = OperationLog(self._instances) if compares and judges else None
         self._calls = EngineCalls(
             emitter, parameters, self._instances, self._outside, steps, self._uncleared
         )
@@ -89,6 +95,18 @@ class EngineWatch:
             return made
 
         _builtins.__build_class__ = building
+
+    def wrong_gradient(self) -> Json | None:
+        """Return the record of a gradient that differs from the numerical one, once the script has
+        ended; None if none is known to."""
+        if self._log is None or not self._log.nodes:
+            return None
+        found = wrong_gradient(self._log)
+        if found is None:
+            return None
+        number = self._calls.ids.get(self._instances.number(found.pop("leaf")))
+        names = [one.name for one in self._parameters.known if one.id == number and one.name]
+        return {"t": "silent", "kind": "wrong-gradients", **found, "params": names}
 
     def _observe(self, kind: type, *, alone: bool) -> None:
         walkers = walkers_of(kind, alone=alone)
@@ -170,6 +188,8 @@ class EngineWatch:
         op = maker.f_code.co_name if maker is not None and maker is not outside else ""
         self._derived |= given
         self._instances.add(instance, at, op)
+        if self._log is not None and given and maker is not None:
+            self._log.note(instance, maker)
 
     def _outside(self, frame: FrameType | None) -> FrameType | None:
         """Return the innermost user frame that is no method of an engine; else the outermost
@@ -210,6 +230,8 @@ class EngineWatch:
             began = now()
             if walker.judge(walk.received, result if walk.recorded else None):
                 self._settle()
+                if self._log is not None:
+                    self._log.end(walker.function)
                 self._calls.done(walk)
             self._account.charge(began)
             return result
@@ -244,6 +266,8 @@ class EngineWatch:
         its past."""
         if walk.received is None:
             return
+        if self._log is not None:
+            self._log.begin(walk.root, walk.nodes)
         if self.steps is not None:
             self.steps.before()
             walk.stale = self.steps.stale(walk.nodes, self._instances, self._calls.ids)
