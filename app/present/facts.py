@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from app.present.event_words import NOT_CUT
 from app.present.highlight import lines_of
 from app.present.scene_parts import Mark, SceneNode
-from app.present.story import NOT_CUT, numbers, spans_files, steps
+from app.present.story import numbers, spans_files, steps
 from app.schemas import Cause, Event, Location
 
 

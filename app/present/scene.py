@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from analyzers.explain.listed import counted
+from app.present.event_words import NOT_CUT
 from app.present.facts import CauseFacts
 from app.present.scene_parts import Lane, Link, Scene, SceneNode
-from app.present.story import NOT_CUT, holds_others, keeps_graph
+from app.present.story import holds_others, keeps_graph
 from app.schemas import Cause, Event
 
 

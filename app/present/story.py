@@ -8,6 +8,7 @@ from typing import Literal
 
 from analyzers.explain.pattern import patterns
 from analyzers.request.causes import OPTIMIZER
+from app.present.event_words import NOT_CUT, WORDS, Words
 from app.present.guide import guides
 from app.schemas import Cause, Event, Location
 
@@ -33,122 +34,9 @@ class StoryEvent:
         return CIRCLED[self.n - 1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The phrases of a family of faults for its events: created, freed, carried, used again."""
-
-    made: tuple[str, str]
-    freed: tuple[str, str]
-    carried: tuple[str, str]
-    reached: tuple[str, str]
-
-
-WORDS: dict[str, _Words] = {
-    "graph-reuse": _Words(
-        made=("builds the graph", "builds the graph"),
-        freed=("frees that graph", "frees the graph"),
-        carried=("still points to that graph", "keeps it"),
-        reached=("needs the freed graph again: the error", "needs it again: error"),
-    ),
-    "kept-graph": _Words(
-        made=("builds the graph", "builds the graph"),
-        freed=("goes through the graph, and keeps it", "keeps the graph"),
-        carried=("still points to that graph", "keeps it, too"),
-        reached=(
-            "goes through it again, with weights that were changed since",
-            "goes through it again",
-        ),
-    ),
-    "inplace": _Words(
-        made=("computes something whose backward will need this value", "needs this value later"),
-        freed=("changes the value in place", "changes it in place"),
-        carried=("is the value that was changed", "the changed value"),
-        reached=("needs the old value, which is gone: the error", "needs the old value: error"),
-    ),
-    "stepped": _Words(
-        made=("computes with weights that its backward will need", "needs these weights later"),
-        freed=("changes these weights in place", "changes the weights"),
-        carried=("holds the graph with the old weights", "holds the old graph"),
-        reached=(
-            "needs the old weights, which are gone: the error",
-            "needs the old weights: error",
-        ),
-    ),
-    "no-grad": _Words(
-        made=("gives the value", "gives the value"),
-        freed=("cuts the value from its graph", "cuts the graph"),
-        carried=("has no graph behind it", "has no graph"),
-        reached=("needs a graph, and there is none: the error", "needs a graph: error"),
-    ),
-    "graphs": _Words(
-        made=("makes the value", "makes the value"),
-        freed=("is where it is lost", "lost here"),
-        carried=("keeps the graph of every iteration", "keeps every graph"),
-        reached=("adds one more graph in every iteration", "one more graph each iteration"),
-    ),
-    "gradients": _Words(
-        made=("makes the value", "makes the value"),
-        freed=("is where it is lost", "lost here"),
-        carried=("never clears its gradients", "never clears gradients"),
-        reached=("uses the sum of all iterations so far", "uses the sum of all iterations"),
-    ),
-    "cleared": _Words(
-        made=("computes the value", "computes it"),
-        freed=("is where it is lost", "lost here"),
-        carried=("finds no gradient at its step", "finds no gradient"),
-        reached=("gives gradients, which are cleared before the step", "gives gradients"),
-    ),
-    "unstepped": _Words(
-        made=("computes the value", "computes it"),
-        freed=("is where it is lost", "lost here"),
-        carried=("never steps", "never steps"),
-        reached=("gives gradients, which no step uses", "gives gradients"),
-    ),
-    "starved": _Words(
-        made=("computes the value", "computes it"),
-        freed=("is where it is lost", "lost here"),
-        carried=("lets no gradient through", "lets no gradient through"),
-        reached=("finds no way to these parameters", "finds no way there"),
-    ),
-    "held-others": _Words(
-        made=("makes the optimizer, of the tensors of that time", "takes the tensors of that time"),
-        freed=("is where it is lost", "lost here"),
-        carried=("gets the gradients, and no optimizer holds it", "is held by no optimizer"),
-        reached=("gives its gradients to other tensors", "gives gradients to others"),
-    ),
-    "overwritten": _Words(
-        made=("makes the value", "makes the value"),
-        freed=("is where it is lost", "lost here"),
-        carried=("is the gradient itself, not a copy", "keeps the gradient itself"),
-        reached=("adds into that gradient, in place", "changes it in place"),
-    ),
-    "silent": _Words(
-        made=("makes the value", "makes the value"),
-        freed=("is where it is lost", "lost here"),
-        carried=("is the value to look at", "the value"),
-        reached=("shows it", "shows it"),
-    ),
-    "message": _Words(
-        made=("makes the value", "makes the value"),
-        freed=("is where it is lost", "lost here"),
-        carried=("is what the error is about", "is what the error is about"),
-        reached=("raises the error", "raises the error"),
-    ),
-}
-
-
 RAISING = frozenset(
     {"graph-reuse", "inplace", "stepped", "no-grad"}
 )  # whose words tell of an error
-
-NOT_CUT = {
-    "nonleaf": ("computes it: no leaf", "is no leaf", "reads a gradient that is not kept"),
-    "rebound": ("computes it again: no leaf", "is no leaf any more", "needs a leaf"),
-    "non_scalar": ("gives many numbers, not one", "is not one number", "needs one number: error"),
-    "numpy": ("gives it a graph", "has a graph", "cannot take a graph: error"),
-    "unused": ("makes it; gets no gradient here", "gets no gradient", "finds none of it: error"),
-}
-"""Where the graph was never cut: what a line does, what the value is, what fails, by operation."""
 
 
 def family_of(cause: Cause) -> str:
@@ -212,7 +100,7 @@ def _kind(cause: Cause) -> str:
     return getattr(patterns().get(cause.pattern), "KIND", None) or ""
 
 
-def _words(cause: Cause, family: str) -> _Words:
+def _words(cause: Cause, family: str) -> Words:
     """Return the family's phrases; for a missing graph, by what left the value without one."""
     family = family if family in WORDS else "message"
     if family == "graph-reuse" and keeps_graph(cause):
@@ -224,7 +112,7 @@ def _words(cause: Cause, family: str) -> _Words:
     if family != "no-grad" or op not in NOT_CUT:
         return words
     freed, carried, reached = NOT_CUT[op]
-    return _Words(words.made, (freed, freed), (carried, carried), (reached, reached))
+    return Words(words.made, (freed, freed), (carried, carried), (reached, reached))
 
 
 def keeps_graph(cause: Cause) -> bool:
@@ -243,7 +131,7 @@ def numbers(events: Iterable[StoryEvent]) -> dict[str, str]:
 
 
 def _events(
-    cause: Cause, words: _Words
+    cause: Cause, words: Words
 ) -> Iterator[tuple[StepKind, Location | None, tuple[str, str]]]:
     kinds: tuple[tuple[StepKind, Event | None, tuple[str, str]], ...] = (
         ("made", cause.created, words.made),

@@ -130,6 +130,8 @@ def _summary(
         )
     if best is not None and best.verification.status == "not_run":
         return f"{sentence} A patch is proposed, but could not be run here."
+    if best is None:
+        return f"{sentence} No patch is known for it."
     return f"{sentence} No patch passed its checks."
 
 

@@ -68,7 +68,8 @@ def state(found: Findings, status: str = "done") -> Badge:
         case "confirmed" if found.run is None or found.basis == "trace":
             return Badge("Seen in your run; fix not tested", "unsure")
         case "confirmed":
-            return Badge("Reproduced; no fix passed", "unsure")
+            tried = "passed" if found.patches else "known"
+            return Badge(f"Reproduced; no fix {tried}", "unsure")
         case "likely" if fixed:
             words = "Shown with missing parts filled in; fix tested there"
             return Badge(_fixed(words, fixed).words, "unsure")
