@@ -77,12 +77,13 @@ class SilentFault:
 
     `kind` says what was seen: growing-graph, reaching-back, overwritten-gradient,
     uncleared-gradients, unfed-parameters, unheld-parameters, cleared-gradients, bootstrap-target,
-    constant-term, gradient-read-as-none, unmoved-leaves, unstepped-parameters. `doubtful`: only
-    static analysis can decide whether it is a fault. `gradient`: the attribute in which leaves of a
-    hand-written engine hold gradients. `figures` were measured in these `iterations`, or in one
-    after the other, and count what `counted` says. `instead`: leaves that get gradients in place of
-    those that an optimizer took at `optimizer_at`. `ran`: the lines of each file that ran in an
-    iteration of the fault; empty if that was not seen.
+    constant-term, gradient-read-as-none, unmoved-leaves, unstepped-parameters, wrong-gradients.
+    `doubtful`: only static analysis can decide whether it is a fault. `gradient`: the attribute in
+    which leaves of a hand-written engine hold gradients; `function`: what gives its argument
+    `input` a wrong one. `figures` were measured in these `iterations`, or in one after the other,
+    and count what `counted` says. `instead`: leaves that get gradients in place of those that an
+    optimizer took at `optimizer_at`. `ran`: the lines of each file that ran in an iteration of the
+    fault; empty if that was not seen.
     """
 
     kind: str
@@ -96,6 +97,8 @@ class SilentFault:
     call: BackwardCall | None = None
     detail: str = ""
     gradient: str = ""
+    function: str = ""
+    input: str = ""
     doubtful: bool = False
     instead: tuple[str, ...] = ()
     optimizer_at: CodeLine | None = None

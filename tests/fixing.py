@@ -10,6 +10,7 @@ from analyzers.explain.pattern import Match, Pattern, Proposal, patterns
 from analyzers.request.explaining import fixes_of, matches_of, patched
 from analyzers.request.ranking import in_turns
 from analyzers.source.project import Project
+from app.run.outcome import may_differentiate
 from app.run.run_evidence import observed_evidence
 from tests.plain_runs import Given, PlainRuns, ProcessOutcome
 from tests.tracing import Tracing
@@ -37,7 +38,10 @@ def recognise(
     texts = {f"{name}.py": textwrap.dedent(text) for name, text in files.items()}
     project = Project({"train.py": textwrap.dedent(script), **texts}, "train.py")
     for mode in ("inplace", "trace"):  # compilers do not compile in the slower way
-        trace = traced(script, files=texts, **{"mode": mode, **(job or {})}).trace
+        how: dict[str, object] = {"mode": mode, **(job or {})}
+        if mode == "trace" and may_differentiate(project.files):
+            how["gradcheck"] = True
+        trace = traced(script, files=texts, **how).trace
         turns = in_turns(matches_of(evidence, project) for evidence in observed_evidence(trace))
         if turns:
             break

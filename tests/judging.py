@@ -10,6 +10,7 @@ from app.repair.original import Original
 from app.repair.search import try_out
 from app.repair.tested_candidate import TestedCandidate
 from app.request.reader import InlineReader
+from app.run.outcome import may_differentiate
 from app.run.verifying_session import VerifyingSession
 from sandbox.protocol import Job, Session
 
@@ -26,7 +27,13 @@ async def judge(
     `patched` holds, for each repair, the files that it changes; a trial's repair is
     `trial.candidate.files`.
     """
-    job = Job(files=dict(files), entry=entry, gradients=True, time_limit_s=time_limit_s)
+    job = Job(
+        files=dict(files),
+        entry=entry,
+        gradients=True,
+        gradcheck=may_differentiate(files),
+        time_limit_s=time_limit_s,
+    )
     session = VerifyingSession(session, Project(files, entry), InlineReader())
     original = Original(files, entry, await session.run(job), session, time_limit_s)
     given = [

@@ -67,7 +67,8 @@ class Proposal:
     """A candidate patch, not yet run; its effect on the training is measured when it runs.
 
     `rank` orders candidates before they have run: lower is more idiomatic. `half`: it fixes nothing
-    by itself but reveals another fault, whose patches are applied on top of it.
+    by itself but reveals another fault, whose patches are applied on top of it. `whole`: its edits
+    belong together, even if the run needs some of them only.
     """
 
     strategy: str
@@ -77,6 +78,7 @@ class Proposal:
     rank: int = 0
     last_resort: bool = False
     half: bool = False
+    whole: bool = False
 
 
 E = TypeVar("E", bound=Evidence)

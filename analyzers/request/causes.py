@@ -19,7 +19,7 @@ from provenance import CodeLine
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A patched project, not yet run; `files` holds the files that changed. `turn` is the rank of
-    its cause, most certain first; `half` is as in its proposal.
+    its cause, most certain first; `half` and `whole` are as in its proposal.
     """
 
     pattern: str
@@ -31,6 +31,7 @@ class Candidate:
     turn: int = 0
     last_resort: bool = False
     half: bool = False
+    whole: bool = False
 
     @property
     def choice(self) -> int:

@@ -186,6 +186,7 @@ def _candidates(one: RankedMatch, project: Project, proposing: Proposing) -> lis
                     one.turn,
                     proposal.last_resort,
                     proposal.half,
+                    proposal.whole,
                 )
             )
         if len(found) == MAX_PROPOSALS:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Set
 from analyzers.explain.bootstrap_targets import OTHERS
 from analyzers.explain.kept_parameters import UNHELD
 from analyzers.explain.listed import counted
+from analyzers.repair.engine.operations import WRONG
 from analyzers.repair.reschedule.added_step import UNSTEPPED
 from app.repair.effects import by_optimizer, unread
 from app.repair.late_gradients import (
@@ -120,6 +121,8 @@ def _may_gain(reference: Trace, original: Trace | None, names: Mapping[int, str]
     }
     if any(r.kind in (UNHELD, UNFED) for r in silent):  # they had other names, or zeros
         fed |= _received(reference) - set().union(*_fed(reference).values())
+    if any(r.kind == WRONG for r in silent):
+        fed |= names.keys()
     if any(r.kind == "overwritten-gradient" for r in silent):
         fed |= _received(reference)  # a gradient may be lost before the step
     return fed

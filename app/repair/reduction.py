@@ -47,13 +47,14 @@ class ChangedBlock:
 
 async def reduce(original: Original, winner: TestedCandidate) -> TestedCandidate | None:
     """Return the trial of a part of a patch that passed and is no worse. Return None if all of it
-    is needed, or if that cannot be seen: a run that was stopped may not have reached every hunk,
-    and where no gradients were compared, nothing shows that a part has the same effect.
+    is needed or belongs together, or if that cannot be seen: a run that was stopped may not have
+    reached every hunk, and where no gradients were compared, nothing shows that a part has the same
+    effect.
     """
     best, files = winner, winner.candidate.files
     kept = list(hunks(original.files, files))
     seen = winner.run.status == "finished" and winner.gradients != "unknown"
-    if not seen or not 1 < len(kept) <= MOST:
+    if winner.candidate.whole or not seen or not 1 < len(kept) <= MOST:
         return None
     for hunk in [one for one in reversed(kept) if one.certain and not one.moves(kept)]:
         rest = [one for one in kept if one != hunk]

@@ -19,6 +19,7 @@ OF_GRADIENTS = {
     "unheld-parameters": "the parameters that get gradients are in an optimizer",
     "cleared-gradients": "gradients are not cleared before the step",
     "unstepped-parameters": "the optimizer steps",
+    "wrong-gradients": "gradients are the numerical ones",
 }
 """Silent faults that are in the gradients, so that the references have them, too; what a fix is
 for."""

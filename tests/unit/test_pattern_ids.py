@@ -50,6 +50,7 @@ GIVEN = {
     "GM041": "nothing-to-train",
     "GM050": "cleared-before-step",
     "GM051": "missing-step",
+    "GM052": "wrong-gradient",
 }
 """Every id that was ever given. Append; never change or remove a row: where a pattern is gone, its
 id is not given again."""

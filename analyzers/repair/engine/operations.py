@@ -1,0 +1,212 @@
+"""Fix an operation of a hand-written engine that gives its inputs wrong gradients."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analyzers.evidence import Evidence, SilentFault
+from analyzers.explain.pattern import Proposal
+from analyzers.repair.blocks import joined
+from analyzers.repair.engine.derivatives import derivative
+from analyzers.source.edits import Editor
+from analyzers.source.flow import names_read, walk_scope
+from analyzers.source.project import FUNCTIONS, Module, Project
+from analyzers.source.targets import assigned_pairs
+from analyzers.source.trees import nodes_of, walk
+
+WRONG = "wrong-gradients"
+"""The kind of silent fault: an engine's gradients are not the numerical ones."""
+OVERWRITTEN, DERIVATIVE, SEED, ORDER = "overwritten", "derivative", "seed", "order"
+Written = ast.Assign | ast.AugAssign
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOperation:
+    """The function of an engine in which a fault was seen, whose gradients lie in `gradient`."""
+
+    module: Module
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+    gradient: str
+
+    @classmethod
+    def of(cls, fault: SilentFault, project: Project) -> EngineOperation | None:
+        """Return the function of a fault; None if the source does not show it."""
+        module = project.module(fault.at.file) if fault.at is not None else None
+        if module is None or fault.at is None or fault.kind != WRONG:
+            return None
+        for scope in module.scopes:
+            if not isinstance(scope, ast.Module):
+                first = min([scope.lineno, *(one.lineno for one in scope.decorator_list)])
+                if first == fault.at.line:
+                    return cls(module, scope, fault.gradient)
+        return None
+
+    @property
+    def root(self) -> str:
+        """Return the name of its first argument: of a backward, the value that it starts from."""
+        return next((one.arg for one in self.function.args.args), "")
+
+    def contributions(self, owner: str = "") -> Iterator[tuple[ast.expr, Written]]:
+        """Yield what its backward writes to gradients (of `owner`), target and statement."""
+        for inner in walk(self.function):
+            if isinstance(inner, FUNCTIONS) and inner is not self.function:
+                for node in walk_scope(inner):
+                    yield from self._written(node, owner)
+
+    def _written(self, node: ast.AST, owner: str) -> Iterator[tuple[ast.expr, Written]]:
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets
+            match targets:
+                case [ast.Attribute(value=ast.Name(id=name), attr=attribute) as target]:
+                    if attribute == self.gradient and owner in ("", name):
+                        yield target, node
+
+    @property
+    def result(self) -> tuple[str, ast.expr] | None:
+        """Return what the function calls the instance that it makes, and what it computes for it:
+        `out` and `t` of `out = Value(t, (self,))`."""
+        returned = {ast.unparse(r.value) for r in nodes_of(self.function, ast.Return) if r.value}
+        for node in walk_scope(self.function):
+            for target, value in assigned_pairs(node):
+                if ast.unparse(target) in returned and isinstance(value, ast.Call) and value.args:
+                    return ast.unparse(target), value.args[0]
+        return None
+
+    def means(self, part: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """Return what a part is bound to, and the shortest expression that has its value."""
+        for node in walk_scope(self.function):
+            for target, value in assigned_pairs(node):
+                if isinstance(target, ast.Name) and target.id != self._instance:
+                    if ast.unparse(part) in (target.id, ast.unparse(value)):
+                        return value, target
+        return part, part
+
+    @property
+    def _instance(self) -> str:
+        return self.result[0] if self.result is not None else ""
+
+
+def add_to_gradients(evidence: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal by which every operation of the class adds to the gradients of its inputs,
+    in place of replacing them."""
+    operation = _operation(evidence, OVERWRITTEN, project)
+    if operation is None:
+        return
+    owner = operation.module.class_of(operation.function) or operation.module.tree
+    edits, editor = [], Editor(operation.module)
+    for function in walk(owner):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            one = EngineOperation(operation.module, function, operation.gradient)
+            for target, node in one.contributions():
+                if isinstance(node, ast.Assign) and _passes_on(node.value, operation.gradient):
+                    text = f"{editor.text_of(target)} += {editor.text_of(node.value)}"
+                    edits.append(editor.replace(node, text))
+    if edits:
+        title = f"Add to `{operation.gradient}` in place of replacing it"
+        yield Proposal("add-gradients", title, joined(dict.fromkeys(edits)), whole=True)
+
+
+def _passes_on(value: ast.expr, gradient: str) -> bool:
+    """Return True if an expression reads another instance's gradient."""
+    return any(name.endswith(f".{gradient}") for name in names_read(value))
+
+
+def times_the_result(evidence: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal that multiplies derivatives by the gradient of the result, where the
+    backward does not read it."""
+    operation = _operation(evidence, DERIVATIVE, project)
+    result = operation.result if operation is not None else None
+    if operation is None or result is None:
+        return
+    editor, given = Editor(operation.module), f"{result[0]}.{operation.gradient}"
+    edits = [
+        editor.replace(
+            node, f"{editor.text_of(target)} {by} {_closed(node.value, editor)} * {given}"
+        )
+        for target, node in operation.contributions()
+        for by in ["+=" if isinstance(node, ast.AugAssign) else "="]
+        if not _passes_on(node.value, operation.gradient)
+    ]
+    if edits:
+        title = f"Multiply the derivative by `{given}`"
+        yield Proposal("times-result", title, joined(edits), whole=True)
+
+
+def as_derived(evidence: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal with the derivative of what the operation computes, by the input whose
+    gradient is wrong; where the backward gives that input nothing, it is added."""
+    operation = _operation(evidence, DERIVATIVE, project)
+    result = operation.result if operation is not None else None
+    if not isinstance(evidence, SilentFault) or operation is None or result is None:
+        return
+    name, given, editor = (
+        evidence.input,
+        f"{result[0]}.{operation.gradient}",
+        Editor(operation.module),
+    )
+    by = next(
+        filter(None, (_derived(operation, variable) for variable in _values(operation, name))), None
+    )
+    if by is None:
+        return
+    text = given if by == "1" else f"{by} * {given}"
+    title = f"Give `{name}` the derivative of what `{operation.function.name}` computes"
+    own = [node for _, node in operation.contributions(name)]
+    if len(own) == 1:
+        edit = editor.replace(own[0].value, text)
+        yield Proposal("as-derived", title, (edit,), "", 1)
+    elif not own and (others := [node for _, node in operation.contributions()]):
+        edit = editor.insert_after(others[-1], f"{name}.{operation.gradient} += {text}")
+        yield Proposal("as-derived", title, (edit,), "", 1)
+
+
+def _values(operation: EngineOperation, name: str) -> Iterator[str]:
+    """Yield the attributes of an input that the operation computes with: `self.data`."""
+    result = operation.result
+    read = sorted(names_read(operation.function)) if result is not None else []
+    own = f"{operation.gradient}"
+    yield from (path for path in read if path.startswith(f"{name}.") and path != f"{name}.{own}")
+
+
+def _derived(operation: EngineOperation, variable: str) -> str | None:
+    """Return the derivative of what an operation computes, as a factor of a product."""
+    result = operation.result
+    assert result is not None
+    found = derivative(result[1], variable, operation.means)
+    if found is None or ast.unparse(found) == "0":
+        return None
+    text = ast.unparse(found)
+    return f"({text})" if isinstance(found, ast.BinOp) and not _is_product(found) else text
+
+
+def _is_product(node: ast.BinOp) -> bool:
+    return isinstance(node.op, ast.Mult | ast.Div | ast.Pow)
+
+
+def _closed(node: ast.expr, editor: Editor) -> str:
+    text = editor.text_of(node)
+    plain = not isinstance(node, ast.BinOp | ast.IfExp | ast.Compare | ast.Lambda | ast.BoolOp)
+    return text if plain or (isinstance(node, ast.BinOp) and _is_product(node)) else f"({text})"
+
+
+def set_the_seed(evidence: Evidence, project: Project) -> Iterator[Proposal]:
+    """Yield a proposal that sets the gradient of what the backward starts from, before its loop."""
+    operation = _operation(evidence, SEED, project)
+    if operation is None or not operation.root:
+        return
+    loops = [one for one in operation.function.body if isinstance(one, ast.For | ast.While)]
+    path = f"{operation.root}.{operation.gradient}"
+    if loops:
+        edit = Editor(operation.module).insert_before(loops[-1], f"{path} = 1.0")
+        yield Proposal("set-seed", f"Set `{path}` before the loop", (edit,))
+
+
+def _operation(evidence: Evidence, detail: str, project: Project) -> EngineOperation | None:
+    if not isinstance(evidence, SilentFault) or evidence.detail != detail:
+        return None
+    return EngineOperation.of(evidence, project)
+
+
+FIXES = (add_to_gradients, times_the_result, as_derived, set_the_seed)
