@@ -14,6 +14,7 @@ from app.command.options import BadInput, NoAnswerError
 
 PATIENCE_S = 30.0
 PAGES = 20  # of a hundred comments each
+WRITERS = ("OWNER", "MEMBER", "COLLABORATOR")  # of the repository, as the API says it
 VERSION = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 
 
@@ -67,7 +68,8 @@ class Comments:
             where = f"/repos/{self.asked.repository}/issues/{self.asked.number}/comments"
             found = self._asked("GET", where, params={"per_page": 100, "page": page}).json()
             for comment in found:
-                if str(comment.get("body") or "").startswith(self.marker):
+                marked = str(comment.get("body") or "").startswith(self.marker)
+                if marked and _may_be_ours(comment):
                     return int(comment["id"])
             if len(found) < 100:
                 break
@@ -90,6 +92,12 @@ class Comments:
         if answer.is_error:
             raise NoAnswerError(f"GitHub's API answers {answer.status_code}.")
         return answer
+
+
+def _may_be_ours(comment: Mapping[str, Any]) -> bool:
+    """Whether a bot or a writer of the repository made it: a stranger can copy the marker."""
+    bot = (comment.get("user") or {}).get("type") == "Bot"
+    return bot or comment.get("author_association") in WRITERS
 
 
 def client(environment: Mapping[str, str]) -> httpx.Client:

@@ -11,8 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from app.command.github import Comments, PullRequest
 from tests.integration.test_action import step
 from tests.repository import GitRepository
 from tests.verified import HEALTHY
@@ -63,6 +65,7 @@ class GitHub:
                 outer.written.append("new" if new else "same")
                 if new:
                     outer.comments.append(comment)
+                    comment["user"] = {"login": "github-actions[bot]", "type": "Bot"}
                 self._answer(201 if new else 200, {**comment, "html_url": "https://x/7"})
 
             def _answer(self, status: int, value: Any) -> None:
@@ -137,6 +140,34 @@ def test_one_comment_says_what_the_change_does_and_is_rewritten(
     (body,) = github.ours
     assert "Same training" in body
     assert github.written == ["new", "same"]
+
+
+def test_a_strangers_comment_that_copies_the_marker_is_left_as_it_is() -> None:
+    marker = "<!-- gradmend -->"
+    made = [
+        {
+            "id": 1,
+            "body": f"{marker}\nmine",
+            "author_association": "NONE",
+            "user": {"type": "User"},
+        },
+        {"id": 2, "body": f"{marker}\nours", "author_association": "NONE", "user": {"type": "Bot"}},
+    ]
+    asked = list[tuple[str, str]]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.method, request.url.path))
+        return httpx.Response(
+            200, json=made if request.method == "GET" else {"html_url": "https://x/7"}
+        )
+
+    with httpx.Client(base_url="https://x", transport=httpx.MockTransport(answer)) as http:
+        comments = Comments(http, PullRequest("anna/nets", 7, "0" * 40), marker)
+        assert comments.put("new", always=False) == "https://x/7"
+        assert asked[-1] == ("PATCH", "/repos/anna/nets/issues/comments/2")
+        del made[1]
+        assert comments.put("new", always=False) == ""
+        assert asked[-1][0] == "GET"
 
 
 def test_a_change_can_fail_the_job_and_a_token_that_may_not_write_does_not(
