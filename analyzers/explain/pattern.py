@@ -159,6 +159,12 @@ def pattern_seen_as(kind: str) -> Pattern | None:
     return next((pattern for *kinds, pattern in seen if kind in kinds), None)
 
 
+def title_of(pattern: Pattern, detail: str) -> str:
+    """Return the title of a pattern for a silent fault with this detail (`TITLES` in its file)."""
+    titles: dict[str, str] = getattr(pattern, "TITLES", {})
+    return titles.get(detail, pattern.TITLE)
+
+
 def pattern_for(kind: str | None) -> str | None:
     """Return the pattern that an error of this kind indicates (`KIND` in its file); None if there
     is none.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from analyzers.explain.listed import counted, some
-from analyzers.explain.pattern import pattern_seen_as
+from analyzers.explain.pattern import pattern_seen_as, title_of
 from analyzers.source.linediff import changed_lines
 from app.run.outcome import ending, is_inconclusive, len_backwards, silent_kinds
 from app.schemas import Check
@@ -98,16 +98,22 @@ def _same_error(one: RunResult, other: RunResult) -> bool:
 
 def no_other_fault(result: RunResult, original: RunResult, kept: Trace | None) -> Check | None:
     """Return a check on silent faults of kinds that the original's run did not show; None if there
-    are none.
+    are none. One that static analysis does not find in the patched source counts only if no
+    gradient reaches a parameter, or a loss trains its target.
 
     It failed if the patch introduced one: a loss trains its target, and with all graphs `kept` no
     target of the original led to anything; or no backward reaches a parameter to which the original
     gave a gradient. Otherwise it differs: the original may not have got that far.
     """
     shown = result.trace.silent if result.trace is not None else []
-    others = [record for record in shown if record.kind not in silent_kinds(original)]
+    before, severe = silent_kinds(original), ("bootstrap-target", "unfed-parameters")
+    others = [
+        record
+        for record in shown
+        if record.kind not in before and (record.kind in severe or record not in result.dismissed)
+    ]
     said = [
-        pattern.TITLE + (f" (line {record.at.line})" if record.at is not None else "")
+        title_of(pattern, record.detail) + (f" (line {record.at.line})" if record.at else "")
         for record in others
         if (pattern := pattern_seen_as(record.kind)) is not None
     ]

@@ -18,6 +18,14 @@ from tests.case_files import Case, load_cases
 CASES = [c for c in load_cases() if not c.notebook and not c.files]
 MIXED = [CASES[i * 37 % len(CASES)] for i in range(len(CASES))]
 TIMES = 4
+OF_TWO_ARMS = """
+import sys
+
+if given(sys.argv):
+    rate = 0.1
+else:
+    rate = 0.2
+"""
 
 
 def calls(work: Callable[[], object]) -> int:
@@ -37,8 +45,8 @@ def calls(work: Callable[[], object]) -> int:
     return count
 
 
-def joined(cases: list[Case]) -> Project:
-    return Project({"train.py": "".join(case.stripped for case in cases)}, "train.py")
+def joined(cases: list[Case], before: str = "") -> Project:
+    return Project({"train.py": before + "".join(case.stripped for case in cases)}, "train.py")
 
 
 def parts(count: int) -> list[list[Case]]:
@@ -46,10 +54,11 @@ def parts(count: int) -> list[list[Case]]:
 
 
 def test_reading_a_long_script_costs_what_its_parts_cost() -> None:
-    alone = sum(calls(lambda part=part: read(joined(part))) for part in parts(20))  # type: ignore[misc]
-    whole = joined(MIXED[: 20 * TIMES])
+    """All are read a second time, for the other arm: else the mixture decides which are sliced."""
+    alone = sum(calls(lambda part=part: read(joined(part, OF_TWO_ARMS))) for part in parts(20))  # type: ignore[misc]
+    whole = joined(MIXED[: 20 * TIMES], OF_TWO_ARMS)
     together = calls(lambda: read(whole))
-    assert together < 1.2 * alone  # it is sliced as a whole where one part is read a second time
+    assert together < 1.1 * alone
 
 
 def test_reading_calls_few_functions_for_a_node() -> None:
@@ -69,7 +78,7 @@ def test_explaining_in_a_long_script_costs_as_much_more_as_it_is_longer() -> Non
         assert len(evidence) >= 4
         once += explaining(MIXED[start : start + 20], evidence)
         longer += explaining(MIXED[start : start + 20 * TIMES], evidence)
-    assert longer < 1.15 * TIMES * once
+    assert longer < 1.3 * TIMES * once  # 0.98 to 1.18 with other mixtures of the same cases
 
 
 def explaining(cases: list[Case], evidence: Sequence[Evidence]) -> int:
