@@ -12,6 +12,7 @@ from ..core.emitter import Emitter
 from ..core.frames import Json
 
 _NETWORK = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ECONNREFUSED, errno.EPERM}
+_OWN_RUN = "start the script with `gradmend run -- python`"
 
 
 def watch_arguments(emitter: Emitter) -> None:
@@ -41,7 +42,7 @@ def of(error: BaseException) -> Json | None:
     if isinstance(error, OSError) and (_is_network(error) or _is_network(error.__context__)):
         return _needs("network", "a network", f"the run has none ({error}): attach the data")
     if isinstance(error, RuntimeError | AssertionError) and "CUDA" in str(error):
-        return _needs("device", "cuda", "the run has no GPU; run the downloadable tracer on yours")
+        return _needs("device", "cuda", f"the run has no GPU: {_OWN_RUN} on a machine that has one")
     return None
 
 
@@ -52,12 +53,8 @@ def _package(name: str) -> Json:
     if any(os.path.isdir(os.path.join(place, top)) for place in (".", *sys.path[:1])):
         path = name.replace(".", "/")
         return _needs("package", name, f"attach {path}.py, which is a part of the project")
-    return _needs(
-        "package",
-        top,
-        f"{top} is neither installed here nor among the files: attach it if it is yours; else run "
-        "the downloadable tracer where it is installed",
-    )
+    detail = f"not installed here: attach it if it is yours; else {_OWN_RUN} where it is installed"
+    return _needs("package", top, detail)
 
 
 def _is_network(error: BaseException | None) -> bool:
