@@ -257,11 +257,9 @@ def _without_reference(
     if lost:
         what = "no gradient but zeros" if lost <= flat else "no gradient"
         return _failed(f"{what}: {named(lost, names)}")
-    return Check(
-        name="learns",
-        status="passed",
-        detail=f"{counted(len(fed), 'parameter gets', 'parameters get')} a gradient",
-    )
+    words = ("parameter gets", "parameters get") if fed & owned else ("leaf gets", "leaves get")
+    learning = counted(len(fed & owned or fed), *words)
+    return Check(name="learns", status="passed", detail=f"{learning} a gradient")
 
 
 def _before_their_step(trace: Trace) -> set[int]:

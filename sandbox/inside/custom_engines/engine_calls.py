@@ -47,7 +47,7 @@ class EngineCalls:
         self._uncleared = uncleared
         self._deepening = GraphDepth() if uncleared is not None else None
         self._freeing: dict[int, EngineBackward] = {}
-        self._reported = False
+        self.raised = False
         self._per_line: dict[tuple[str, int], int] = {}
         self.ids: dict[int, int] = {}  # of leaves, by the number of their making
 
@@ -164,9 +164,9 @@ class EngineCalls:
     def failed(self, walk: EngineBackward, error: Exception) -> None:
         """Report a second call that failed, once."""
         found = stale_edges_of(walk, self._freeing, self._instances)
-        if self._reported or not found:
+        if self.raised or not found:
             return
-        self._reported = True
+        self.raised = True
         first = self._freeing[found[0]["freed"]]
         self._emitter.emit(reuse_record(walk, first, found, self._instances, str(error)))
         self._tell(walk, "raised", 0)

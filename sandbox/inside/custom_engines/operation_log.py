@@ -67,7 +67,7 @@ class OperationLog:
     def __init__(self, instances: Instances) -> None:
         self._instances = instances
         self._functions: dict[int, FunctionType | None] = {}
-        self._ended = False
+        self.ended = False
         self.nodes: list[ComputedNode] = []
         self.root: Any = None
         self.walker: Any = None
@@ -75,7 +75,7 @@ class OperationLog:
     def note(self, instance: Any, maker: FrameType) -> None:
         """Note an instance that a function is making of those it was given."""
         made = self._instances.of(instance)
-        if made is not None and not self._ended:
+        if made is not None and not self.ended:
             made.calls = tuple(self._calls(maker))
 
     def _calls(self, maker: FrameType | None) -> Iterator[OperationCall]:
@@ -98,7 +98,7 @@ class OperationLog:
 
     def begin(self, root: Any, nodes: Sequence[Any]) -> None:
         """Note the graph as a backward call begins, unless it is too large."""
-        if self._ended:
+        if self.ended:
             return
         self.nodes, self.root = [], root
         if len(nodes) > MOST:
@@ -115,8 +115,8 @@ class OperationLog:
 
     def end(self, walker: Any) -> None:
         """Note what the call, the first, has left."""
-        if not self._ended and self.nodes:
-            self._ended = True
+        if not self.ended and self.nodes:
+            self.ended = True
             self.walker = walker
             for node in self.nodes:
                 node.after = numbers_of(node.instance)

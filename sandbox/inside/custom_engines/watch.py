@@ -98,8 +98,8 @@ class EngineWatch:
 
     def wrong_gradient(self) -> Json | None:
         """Return the record of a gradient that differs from the numerical one, once the script has
-        ended; None if none is known to."""
-        if self._log is None or not self._log.nodes:
+        ended; None if none is known to, or if a second backward call is what raised."""
+        if self._log is None or not self._log.ended or self._calls.raised:
             return None
         found = wrong_gradient(self._log)
         if found is None:
