@@ -5,10 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from analyzers.explain.pattern import by_id
 from app.api.common import problems
 from app.http.problems import not_found
-from app.present.guide import Guide, guides
+from app.present.guide import Guide, guide_of, guides, nearest_name
 
 router = APIRouter(prefix="/v1/patterns", tags=["patterns"])
 
@@ -57,7 +56,8 @@ async def every_pattern() -> Patterns:
 @router.get("/{pattern}", operation_id="read_pattern", responses=problems(404))
 async def one_pattern(pattern: str) -> PatternEntry:
     """One pattern of the catalogue, by its id or its name."""
-    guide = guides().get(by_id().get(pattern.upper(), pattern.lower()))
+    guide = guide_of(pattern)
     if guide is None:
-        raise not_found("pattern of this id or name", "/v1/patterns lists them.")
+        meant = f"Did you mean {near}? " if (near := nearest_name(pattern)) else ""
+        raise not_found("pattern of this id or name", f"{meant}/v1/patterns lists them.")
     return entry(guide)

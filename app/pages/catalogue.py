@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from analyzers.explain.pattern import by_id, pattern_for
+from analyzers.explain.pattern import pattern_for
 from analyzers.messages import catalogue
 from app.pages.illustration import illustration
 from app.pages.view import page
-from app.present.guide import guides
+from app.present.guide import guide_of, guides
 from app.present.lookup import LONGEST, LookupResult, look_up
 
 FAMILIES = {
@@ -44,7 +44,7 @@ async def overview(
 @router.get("/patterns/{name}")
 async def pattern(name: str, http: Request) -> Response:
     """One pattern, by its id or its name: what happens, why, the fix, when the fix is wrong."""
-    guide = guides().get(by_id().get(name.upper(), name))
+    guide = guide_of(name)
     if guide is None:
         return page("missing.html", 404)
     return page(

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from inspect import cleandoc
 from textwrap import dedent
 
-from analyzers.explain.pattern import Pattern, patterns
+from analyzers.explain.pattern import Pattern, by_id, patterns
 
 LOCAL = "http://127.0.0.1:8000"  # where `gradmend serve` listens by default
 _HEADED = re.compile(r"([A-Z][a-z' ]{2,40}):\s+(?=\S)")
@@ -70,6 +71,17 @@ def page_of(id: str) -> str:
 def guides() -> dict[str, Guide]:
     """Return a guide to every pattern, by name, in alphabetical order."""
     return {name: _guide(pattern) for name, pattern in sorted(patterns().items())}
+
+
+def guide_of(asked: str) -> Guide | None:
+    """Return the guide to a pattern, by its id or its name in any case; None if there is none."""
+    return guides().get(by_id().get(asked.upper(), asked.lower()))
+
+
+def nearest_name(asked: str) -> str:
+    """Return the name or id of a pattern that is spelled nearly as what was asked for, or ""."""
+    names = [*guides(), *by_id()]
+    return next(iter(get_close_matches(asked, names, 1)), "")
 
 
 def _guide(pattern: Pattern) -> Guide:

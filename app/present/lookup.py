@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from analyzers.explain.pattern import by_id, pattern_for
+from analyzers.explain.pattern import pattern_for
 from analyzers.messages import Message, catalogue, entry_for, entry_of, plain, question_in
 from analyzers.tracebacks import parse
-from app.present.guide import Guide, guides
+from app.present.guide import Guide, guide_of, guides
 
 MOST_WORDS = 12
 LONGEST = 8000  # characters of what is looked up
@@ -32,9 +32,8 @@ def look_up(text: str) -> LookupResult:
     else by words that all occur on a pattern's page.
     """
     asked = text.strip()[:LONGEST]
-    name = by_id().get(asked.upper(), asked.lower())
-    if name in guides():
-        return LookupResult((guides()[name],), sure=True)
+    if (named := guide_of(asked)) is not None:
+        return LookupResult((named,), sure=True)
     messages = messages_of(asked)
     names = dict.fromkeys(name for entry in messages for name in patterns_of(entry))
     fitting = tuple(guides()[name] for name in names)

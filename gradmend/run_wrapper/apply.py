@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from analyzers.messages import Message
 from app.command.fixing import best, caveat, chosen, why_none
 from app.command.options import USAGE, WORDS, Options
-from app.present.guide import Guide, guides
+from app.present.guide import Guide, guides, nearest_name
 from app.present.lookup import look_up
 from gradmend.run_wrapper import last_result, report
 from gradmend.run_wrapper.stderr import Paint, note
@@ -94,9 +93,8 @@ def _asks_for_help(arguments: list[str]) -> bool:
 
 
 def _no_name(asked: str) -> str:
-    names = [name for guide in guides().values() for name in (guide.id, guide.name)]
-    meant = get_close_matches(asked, names, 1)
-    return f"there is no pattern {asked}{f', did you mean {meant[0]}?' if meant else ''}"
+    meant = nearest_name(asked)
+    return f"there is no pattern {asked}{f', did you mean {meant}?' if meant else ''}"
 
 
 def explain(arguments: list[str]) -> int:

@@ -63,10 +63,12 @@ def test_the_examples_run(tmp_path: Path, name: str) -> None:
 async def test_what_is_not_there_is_said_with_what_fits(tmp_path: Path) -> None:
     async with serving(tmp_path) as http:
         pattern = (await http.get("/v1/patterns/nope")).json()["detail"]
+        mistyped = (await http.get("/v1/patterns/recurent-state")).json()["detail"]
         result = (await http.get("/v1/diagnoses/3q2-7wXk1VYb0hUe9mZc4A")).json()["detail"]
         made = (await http.post("/v1/diagnoses", json={"script": "x = 1\n"})).json()
         patch = (await http.get(f"/v1/diagnoses/{made['id']}/patches/9.diff")).json()["detail"]
     assert pattern == "There is no pattern of this id or name. /v1/patterns lists them."
+    assert "Did you mean recurrent-state?" in mistyped
     assert result.endswith("It may have expired or been deleted.")
     assert patch == "There is no patch 9 in this diagnosis."
 
