@@ -16,6 +16,7 @@ from analyzers.source import priors
 from analyzers.source.callees import creates_object, in_library, own_name, plain_name
 from analyzers.source.flow import (
     bindings,
+    definitions,
     value_of,
     walk_scope,
 )
@@ -56,9 +57,8 @@ def makers(story: ReuseFeatures) -> set[str]:
     return {
         maker
         for _, scope, statement, names in before_loop(story)
-        for other in walk_scope(scope)
+        for other in (statement, *(one for name in names for one in definitions(scope, name)))
         if isinstance(other, ast.Assign)
-        if other is statement or set(bindings(other)) & names
         for maker in _models_called(story.project, other.value)
     }
 
@@ -151,23 +151,22 @@ def _models_called(project: Project, node: ast.AST, deep: bool = True) -> set[st
     """Return what the node, and the script's functions that it calls, call like a model. Members
     are reduced to their own names: `critic` for `agent.critic` and `self.critic`.
     """
-    members = {name for m in project.modules.values() for name in _own_attributes(m.tree)}
     found: set[str] = set()
     for call in nodes_of(node, ast.Call):
         if _is_model_call(call):
             name = own_name(call)
-            found.add(name if name in members else spelled(call.func))
+            found.add(name if name in _own_attributes(project) else spelled(call.func))
         for _, function in project.functions_called(call) if deep else ():
             found |= _models_called(project, function, deep=False)
     return found
 
 
 @remembered
-def _own_attributes(tree: ast.Module) -> set[str]:
-    """Return the attributes that methods of a file bind on `self`."""
+def _own_attributes(project: Project) -> set[str]:
+    """Return the attributes that methods of the project bind on `self`."""
     return {
         name.partition(".")[2]
-        for statement in nodes_of(tree, ast.Assign)
+        for _, statement in project.each(ast.Assign)
         for name in bindings(statement)
         if name.startswith("self.") and name.count(".") == 1
     }

@@ -6,7 +6,7 @@ import ast
 
 from analyzers.source.calls import each_call
 from analyzers.source.project import Project, spelled
-from analyzers.source.trees import nodes_of
+from analyzers.source.trees import nodes_of, remembered
 
 
 def _records(project: Project, field: str) -> list[ast.ClassDef]:
@@ -30,10 +30,15 @@ def tensor_fields(project: Project, field: str) -> list[str]:
 
 def record_fields(project: Project, name: str) -> list[str]:
     """Return the fields that the project's class of this name declares."""
-    for _, node in project.each(ast.ClassDef):
-        if node.name == name:
-            return [spelled(s.target) for s in node.body if isinstance(s, ast.AnnAssign)]
-    return []
+    node = _classes(project).get(name)
+    body = node.body if node is not None else ()
+    return [spelled(s.target) for s in body if isinstance(s, ast.AnnAssign)]
+
+
+@remembered
+def _classes(project: Project) -> dict[str, ast.ClassDef]:
+    """Return the project's classes by their names, of several the first."""
+    return {node.name: node for _, node in reversed([*project.each(ast.ClassDef)])}
 
 
 def is_named_tuple_field(project: Project, field: str) -> bool:

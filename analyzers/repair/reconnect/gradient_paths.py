@@ -23,7 +23,7 @@ from analyzers.source.project import Module, Project, Scope
 from analyzers.source.signatures import parameters
 from analyzers.source.trees import nodes_of, remembered
 
-_PASSING_ON = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.For)
+_PASSING_ON = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
 _OF_OBJECTS = ("forward", "__call__")  # what they do when they are called themselves
 MAX_DEPTH = 3  # of calls from the function that reads the parameters
 
@@ -47,14 +47,25 @@ def flow(way: FlowPath, wanted: set[str]) -> Iterator[tuple[ast.stmt, dict[str, 
     derived = dict(way.known)
     if getattr(way.scope, "name", "") == "__init__":
         return
-    for node in statements_of(way.scope):
-        passing = isinstance(node, _PASSING_ON) or _put_in(node) is not None
-        if not passing or (isinstance(node, ast.For) and not cuts_in(node)):
-            continue
+    for node in _passing_on(way.scope):
         source = source_of(node, wanted, derived)
         if source is not None:
             yield node, derived
             derived |= dict.fromkeys(bindings(node), source)
+
+
+@remembered
+def _passing_on(scope: Scope) -> Sequence[ast.stmt]:
+    """Return the statements of a scope that pass a value on; of loops, those that cut it."""
+    return [
+        node
+        for node in statements_of(scope)
+        if (cuts_in(node) if isinstance(node, ast.For) else _passes_on(node))
+    ]
+
+
+def _passes_on(node: ast.stmt) -> bool:
+    return isinstance(node, _PASSING_ON) or _put_in(node) is not None
 
 
 def source_of(node: ast.stmt, wanted: set[str], derived: Mapping[str, str]) -> str | None:
