@@ -37,7 +37,7 @@ TAIL = 1 << 16
 _TRACER = (
     *("mode", "follow", "freed", "reference", "keep_graphs", "frozen_steps", "gradients"),
     *("stop_after_backwards", "patience_s", "follow_s"),
-    *("stop_after_steps", "stop_after_s", "state", "double"),
+    *("stop_after_steps", "stop_after_s", "state", "double", "gradcheck"),
 )
 
 

@@ -86,8 +86,10 @@ def last_error() -> BaseException | None:
 
 
 def engine_seen(error: BaseException) -> bool:
-    """Return True if the error comes from a backward of the user's own and mentions one."""
-    if not any(word in str(error).lower() for word in _FAILING):
+    """Return True if the error comes from a backward of the user's own, and mentions one or is of
+    its arithmetic."""
+    mentioned = any(word in str(error).lower() for word in _FAILING)
+    if not mentioned and not isinstance(error, ArithmeticError):
         return False
     codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
     own = [code for code in codes if frames.OWNERS[code.co_filename] == frames.USER]
