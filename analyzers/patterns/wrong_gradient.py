@@ -2,7 +2,7 @@
 
 What happens: an operation gives its inputs a wrong derivative, or replaces a gradient in place of
 adding to it; or the backward visits the nodes in a wrong order, or starts from a gradient of zero.
-Nothing is raised. The loss falls more slowly, or does not fall at all.
+Often nothing is raised: the loss falls more slowly, or does not fall at all. Or values overflow.
 
 Why: the gradient of a value is the sum, over all operations that use it, of their results'
 gradients times their derivatives. So each operation must add its share, after its own result's
@@ -123,13 +123,17 @@ from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent_matches import matched, silent
 from analyzers.repair.engine.operations import (
     DERIVATIVE,
-    FIXES,
     ORDER,
     OVERWRITTEN,
     SEED,
     WRONG,
     EngineOperation,
+    add_to_gradients,
+    as_derived,
+    set_the_seed,
+    times_the_result,
 )
+from analyzers.repair.engine.visiting_order import in_topological_order
 from analyzers.source.project import Project
 from provenance import CodeLine
 
@@ -153,7 +157,7 @@ REMEDIES = {
     ORDER: "visit each node once, after all nodes that were made from it: append a node to a list "
     "after its inputs (depth first), and go through the list backwards.",
 }
-PREFERS = FIXES
+PREFERS = (add_to_gradients, times_the_result, as_derived, set_the_seed, in_topological_order)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -181,8 +185,8 @@ def explain(match: Match, project: Project) -> str:
         "times the gradient of its result.",
         SEED: f"{function} never sets the gradient of the value that it starts from, so every "
         "gradient stays zero.",
-        ORDER: f"{function} passes gradients on before they are complete: a node that several "
-        "operations use must wait for all of them.",
+        ORDER: f"{function} passes gradients on before they are complete: a node must wait for all "
+        "operations that use it.",
     }.get(fault.detail, f"{function} computes a wrong gradient.")
     return f"{what} See {line(match.location, project)}. {_figures(fault)}"
 

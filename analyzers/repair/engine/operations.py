@@ -91,7 +91,7 @@ class EngineOperation:
 def add_to_gradients(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal by which every operation of the class adds to the gradients of its inputs,
     in place of replacing them."""
-    operation = _operation(evidence, OVERWRITTEN, project)
+    operation = operation_of(evidence, OVERWRITTEN, project)
     if operation is None:
         return
     owner = operation.module.class_of(operation.function) or operation.module.tree
@@ -116,7 +116,7 @@ def _passes_on(value: ast.expr, gradient: str) -> bool:
 def times_the_result(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that multiplies derivatives by the gradient of the result, where the
     backward does not read it."""
-    operation = _operation(evidence, DERIVATIVE, project)
+    operation = operation_of(evidence, DERIVATIVE, project)
     result = operation.result if operation is not None else None
     if operation is None or result is None:
         return
@@ -137,7 +137,7 @@ def times_the_result(evidence: Evidence, project: Project) -> Iterator[Proposal]
 def as_derived(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal with the derivative of what the operation computes, by the input whose
     gradient is wrong; where the backward gives that input nothing, it is added."""
-    operation = _operation(evidence, DERIVATIVE, project)
+    operation = operation_of(evidence, DERIVATIVE, project)
     result = operation.result if operation is not None else None
     if not isinstance(evidence, SilentFault) or operation is None or result is None:
         return
@@ -193,7 +193,7 @@ def _closed(node: ast.expr, editor: Editor) -> str:
 
 def set_the_seed(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal that sets the gradient of what the backward starts from, before its loop."""
-    operation = _operation(evidence, SEED, project)
+    operation = operation_of(evidence, SEED, project)
     if operation is None or not operation.root:
         return
     loops = [one for one in operation.function.body if isinstance(one, ast.For | ast.While)]
@@ -203,10 +203,8 @@ def set_the_seed(evidence: Evidence, project: Project) -> Iterator[Proposal]:
         yield Proposal("set-seed", f"Set `{path}` before the loop", (edit,))
 
 
-def _operation(evidence: Evidence, detail: str, project: Project) -> EngineOperation | None:
+def operation_of(evidence: Evidence, detail: str, project: Project) -> EngineOperation | None:
+    """Return the function of a wrong gradient of this kind; None if the source does not show it."""
     if not isinstance(evidence, SilentFault) or evidence.detail != detail:
         return None
     return EngineOperation.of(evidence, project)
-
-
-FIXES = (add_to_gradients, times_the_result, as_derived, set_the_seed)

@@ -16,6 +16,7 @@ from ..core.value_parts import attributes
 from .graph_slopes import GraphSlopes, UnknownSlopeError, entries_of, is_nonzero, number_at, same
 from .operation_log import ComputedNode, OperationLog
 from .operation_uses import ComparedInput, Kind, OperationUse, OperationUses
+from .single_operation import SingleOperation
 
 LEAVES = 12  # whose gradients are compared with the slope of the whole graph
 
@@ -31,7 +32,9 @@ class GraphComparison:
         self._root = root
         self._gradient = gradient
         self._slopes = slopes
-        self._inputs = OperationUses(log.nodes, slopes, gradient).inputs()
+        self._uses = OperationUses(log.nodes, slopes, gradient)
+        self._inputs = self._uses.inputs()
+        self._alone = SingleOperation(self._uses, root, gradient, log.walker)
 
     def found(self) -> Json | None:
         """Return the record of a wrong gradient; None if none is known to be."""
@@ -138,8 +141,9 @@ class GraphComparison:
 
     def _fault(self, bad: Sequence[ComparedInput]) -> Json | None:
         """Return what is wrong, and where: a derivative (`derivative`), a gradient that is replaced
-        in place of being added to (`overwritten`), or the order of visits (`order`), which can only
-        be where several paths lead to the root. Return None if that cannot be known.
+        in place of being added to (`overwritten`), or the order of visits (`order`). That can be
+        where several paths lead to the root, or an input gets nothing of an operation that alone
+        gives it the right gradient. Return None if it cannot be known.
         """
         clean = self._clean()
         works = any(  # below a node that several operations use
@@ -152,8 +156,10 @@ class GraphComparison:
         for one in bad:
             use = one.uses[0]
             if len(one.uses) == 1 and (works or id(use.node.instance) in clean):
-                alone = use.partly is not None and self._agree(use.partly, one.held)
-                return self._at(use, "overwritten" if alone else "derivative")
+                if not any(one.held) and self._alone.gives_right_gradient(use, one):
+                    return self._at_walker("order")
+                partly = use.partly is not None and self._agree(use.partly, one.held)
+                return self._at(use, "overwritten" if partly else "derivative")
         for one in bad:
             for use in one.uses:
                 if self._agree(use.shares, one.held):

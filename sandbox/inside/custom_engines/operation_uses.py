@@ -67,8 +67,8 @@ class OperationUses:
 
     def __init__(self, nodes: Sequence[ComputedNode], slopes: GraphSlopes, gradient: str) -> None:
         self._nodes = nodes
-        self._known = {id(node.instance): node for node in nodes}
-        self._slopes = slopes
+        self.known = {id(node.instance): node for node in nodes}
+        self.slopes = slopes
         self._gradient = gradient
 
     def inputs(self) -> dict[int, ComparedInput]:
@@ -90,47 +90,47 @@ class OperationUses:
         }
 
     def _compared(self, key: int, used_by: Sequence[ComputedNode]) -> Iterator[ComparedInput]:
-        node = self._known[key]
-        given, value = node.after.get(self._gradient), node.before[self._slopes.value]
+        node = self.known[key]
+        given, value = node.after.get(self._gradient), node.before[self.slopes.value]
         if given is None or getattr(given, "size", 1) != getattr(value, "size", 1):
             return
         with suppress(UnknownSlopeError, LookupError, TypeError, ValueError):
-            entries = entries_of(node, self._slopes.value, self._gradient)
+            entries = entries_of(node, self.slopes.value, self._gradient)
             one = ComparedInput(node, [number_at(given, entry) for entry in entries], entries)
             one.uses = [self._use(user, one) for user in used_by]
             yield one
 
     def _use(self, node: ComputedNode, one: ComparedInput) -> OperationUse:
-        slopes, call = self._slopes, self._slopes.call_of(node)
-        twins = {id(p): slopes.twin(self._known[id(p)]) for p in node.parents}
+        slopes, call = self.slopes, self.slopes.call_of(node)
+        twins = {id(p): slopes.twin(self.known[id(p)]) for p in node.parents}
         base = slopes.numbers(node, twins)
         if not same(base, node.before[slopes.value]):
             raise UnknownSlopeError
         if len(twins) == 1 and same(base, one.node.before[slopes.value]):
             raise UnknownSlopeError  # it passes its input on: what it does is its gradient
         names = [name for name, held in call.arguments.items() if held is one.node.instance]
-        shares = self._shares(node, one, twins)
+        shares = self.shares(node, one, twins)
         use = OperationUse(node, call, names or [""], shares, list(self._passed(node, one, shares)))
         if len(names) > 1:
-            use.partly = self._shares(node, one, twins, names[-1])
+            use.partly = self.shares(node, one, twins, names[-1])
         return use
 
     def _passed(
         self, node: ComputedNode, one: ComparedInput, shares: Sequence[float]
     ) -> Iterator[float]:
-        given, made = node.after[self._gradient], node.before[self._slopes.value]
-        like = getattr(one.node.before[self._slopes.value], "shape", ())
+        given, made = node.after[self._gradient], node.before[self.slopes.value]
+        like = getattr(one.node.before[self.slopes.value], "shape", ())
         alike = like == getattr(given, "shape", ()) == getattr(made, "shape", ())
         for entry, share in zip(one.entries, shares, strict=True):
             through = alike and not share and number_at(made, entry)
             yield number_at(given, entry) if through else share
 
-    def _shares(
+    def shares(
         self, node: ComputedNode, one: ComparedInput, twins: Mapping[int, Any], under: str = ""
     ) -> list[float]:
         """Return the slopes of a node in entries of an input, weighted by the node's gradient; if
         the input is moved `under` one argument alone."""
-        slopes, given = self._slopes, node.after[self._gradient]
+        slopes, given = self.slopes, node.after[self._gradient]
         shares = []
         for entry in one.entries:
             step, around = slopes.step(one.node, entry), []
