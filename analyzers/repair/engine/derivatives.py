@@ -16,6 +16,7 @@ _BY_CALL: Mapping[str, str] = {
 }
 """The derivative of a function of one argument, in terms of it, of the result, and of the module
 that the function is of."""
+_RELU = ("max", "maximum")
 _ZERO, _ONE = ast.Constant(0), ast.Constant(1)
 
 
@@ -36,12 +37,41 @@ def derivative(
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             of = derivative(inner, variable, meant)
             return _negative(of) if of is not None else None
+        case ast.BinOp() if (argument := _of_sigmoid(whole)) is not None:
+            less, of = ast.BinOp(_ONE, ast.Sub(), name), derivative(argument, variable, meant)
+            return _times(_times(name, less), of) if of is not None else None
         case ast.BinOp(left=left, op=op, right=right):
             one, two = derivative(left, variable, meant), derivative(right, variable, meant)
             return _combined(op, left, right, one, two) if one and two else None
+        case ast.Call(
+            func=function,
+            args=[ast.Constant(value=0), argument] | [argument, ast.Constant(value=0)],
+        ) if ast.unparse(function).rpartition(".")[2] in _RELU:
+            above = ast.Compare(argument, [ast.Gt()], [_ZERO])
+            of = derivative(argument, variable, meant)
+            return _times(above, of) if of is not None else None
+        case ast.IfExp(test=test, body=body, orelse=other):
+            one, two = derivative(body, variable, meant), derivative(other, variable, meant)
+            return ast.IfExp(test, one, two) if one and two else None
         case ast.Call(func=function, args=[argument], keywords=[]):
             outer, of = _of_call(function, argument, name), derivative(argument, variable, meant)
             return _times(outer, of) if outer is not None and of is not None else None
+    return None
+
+
+def _of_sigmoid(whole: ast.expr) -> ast.expr | None:
+    """Return `u` of `1 / (1 + exp(-u))`; None for another expression."""
+    match whole:
+        case ast.BinOp(
+            left=ast.Constant(value=1),
+            op=ast.Div(),
+            right=ast.BinOp(
+                left=ast.Constant(value=1),
+                op=ast.Add(),
+                right=ast.Call(func=function, args=[ast.UnaryOp(op=ast.USub(), operand=inner)]),
+            ),
+        ) if ast.unparse(function).rpartition(".")[2] == "exp":
+            return inner
     return None
 
 

@@ -20,6 +20,8 @@ WRONG = "wrong-gradients"
 """The kind of silent fault: an engine's gradients are not the numerical ones."""
 OVERWRITTEN, DERIVATIVE, SEED, ORDER = "overwritten", "derivative", "seed", "order"
 Written = ast.Assign | ast.AugAssign
+_OPEN = (ast.BinOp, ast.IfExp, ast.Compare, ast.Lambda, ast.BoolOp)
+"""What needs parentheses as a factor, unless it is a product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,21 +176,26 @@ def _derived(operation: EngineOperation, variable: str) -> str | None:
     """Return the derivative of what an operation computes, as a factor of a product."""
     result = operation.result
     assert result is not None
-    found = derivative(result[1], variable, operation.means)
+    value = ast.parse(f"{result[0]}.{variable.rpartition('.')[2]}", mode="eval").body
+
+    def meant(part: ast.expr) -> tuple[ast.expr, ast.expr]:
+        whole, name = operation.means(part)
+        return whole, value if name is result[1] else name
+
+    found = derivative(result[1], variable, meant)
     if found is None or ast.unparse(found) == "0":
         return None
     text = ast.unparse(found)
-    return f"({text})" if isinstance(found, ast.BinOp) and not _is_product(found) else text
+    return text if _is_product(found) or not isinstance(found, _OPEN) else f"({text})"
 
 
-def _is_product(node: ast.BinOp) -> bool:
-    return isinstance(node.op, ast.Mult | ast.Div | ast.Pow)
+def _is_product(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div | ast.Pow)
 
 
 def _closed(node: ast.expr, editor: Editor) -> str:
     text = editor.text_of(node)
-    plain = not isinstance(node, ast.BinOp | ast.IfExp | ast.Compare | ast.Lambda | ast.BoolOp)
-    return text if plain or (isinstance(node, ast.BinOp) and _is_product(node)) else f"({text})"
+    return text if _is_product(node) or not isinstance(node, _OPEN) else f"({text})"
 
 
 def set_the_seed(evidence: Evidence, project: Project) -> Iterator[Proposal]:
