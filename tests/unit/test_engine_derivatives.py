@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from analyzers.repair.engine.derivatives import derivative
+from analyzers.repair.engine.derivatives import derivative, of_matrix_product
 
 
 def of(expression: str, variable: str = "x.data", **names: str) -> str | None:
@@ -67,6 +67,17 @@ def test_it_is_written_with_the_names_at_hand() -> None:
     assert of("x.data * y.data") == "y.data"
     assert of("s", s="1 / (1 + np.exp(-x.data))") == "s * (1 - s)"
     assert of("np.maximum(0, x.data)") == "x.data > 0"
+    assert of("(x.data ** 2).mean()") == "2 * x.data / x.data.size"
+    assert of("np.sum(x.data)") == "1"
+
+
+@pytest.mark.parametrize(
+    "product", ["x.data @ w.data", "x.data.dot(w.data)", "np.matmul(x.data, w.data)"]
+)
+def test_factors_of_a_matrix_product_get_it_with_the_other_transposed(product: str) -> None:
+    assert of_matrix_product(parsed(product), "x.data", "out.grad") == "out.grad @ w.data.T"
+    assert of_matrix_product(parsed(product), "w.data", "out.grad") == "x.data.T @ out.grad"
+    assert of_matrix_product(parsed(product), "b.data", "out.grad") is None
 
 
 def test_what_does_not_depend_on_it_has_none() -> None:

@@ -50,6 +50,12 @@ def derivative(
             above = ast.Compare(argument, [ast.Gt()], [_ZERO])
             of = derivative(argument, variable, meant)
             return _times(above, of) if of is not None else None
+        case ast.Call(func=ast.Attribute(value=argument, attr="sum" | "mean" as how), args=[]) | (
+            ast.Call(func=ast.Attribute(attr="sum" | "mean" as how), args=[argument])
+        ) if not whole.keywords:
+            of = derivative(argument, variable, meant)
+            size = ast.Attribute(_base(argument), "size")
+            return ast.BinOp(of, ast.Div(), size) if of and how == "mean" else of
         case ast.IfExp(test=test, body=body, orelse=other):
             one, two = derivative(body, variable, meant), derivative(other, variable, meant)
             return ast.IfExp(test, one, two) if one and two else None
@@ -57,6 +63,31 @@ def derivative(
             outer, of = _of_call(function, argument, name), derivative(argument, variable, meant)
             return _times(outer, of) if outer is not None and of is not None else None
     return None
+
+
+def of_matrix_product(expression: ast.expr, variable: str, given: str) -> str | None:
+    """Return the gradient of a factor of a matrix product, whose own gradient is `given`; None
+    where the variable is no factor of one."""
+    match expression:
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            pass
+        case ast.Call(func=ast.Attribute(attr="matmul" | "dot"), args=[left, right]):
+            pass
+        case ast.Call(func=ast.Attribute(value=left, attr="dot"), args=[right]):
+            pass
+        case _:
+            return None
+    if ast.unparse(left) == variable:
+        return f"{given} @ {ast.unparse(right)}.T"
+    return f"{ast.unparse(left)}.T @ {given}" if ast.unparse(right) == variable else None
+
+
+def _base(expression: ast.expr) -> ast.expr:
+    """Return the base of a power: it has as many entries."""
+    match expression:
+        case ast.BinOp(left=base, op=ast.Pow()):
+            return base
+    return expression
 
 
 def _of_sigmoid(whole: ast.expr) -> ast.expr | None:

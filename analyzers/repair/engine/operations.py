@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
-from analyzers.repair.engine.derivatives import derivative
+from analyzers.repair.engine.derivatives import derivative, of_matrix_product
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project
@@ -138,30 +138,34 @@ def times_the_result(evidence: Evidence, project: Project) -> Iterator[Proposal]
 
 def as_derived(evidence: Evidence, project: Project) -> Iterator[Proposal]:
     """Yield a proposal with the derivative of what the operation computes, by the input whose
-    gradient is wrong; where the backward gives that input nothing, it is added."""
+    gradient is wrong; where the backward gives that input nothing, it is added. Another changes the
+    sign of what it gives."""
     operation = operation_of(evidence, DERIVATIVE, project)
     result = operation.result if operation is not None else None
     if not isinstance(evidence, SilentFault) or operation is None or result is None:
         return
-    name, given, editor = (
-        evidence.input,
-        f"{result[0]}.{operation.gradient}",
-        Editor(operation.module),
-    )
-    by = next(
-        filter(None, (_derived(operation, variable) for variable in _values(operation, name))), None
-    )
-    if by is None:
-        return
-    text = given if by == "1" else f"{by} * {given}"
-    title = f"Give `{name}` the derivative of what `{operation.function.name}` computes"
-    own = [node for _, node in operation.contributions(name)]
-    if len(own) == 1:
-        edit = editor.replace(own[0].value, text)
-        yield Proposal("as-derived", title, (edit,), "", 1)
-    elif not own and (others := [node for _, node in operation.contributions()]):
-        edit = editor.insert_after(others[-1], f"{name}.{operation.gradient} += {text}")
-        yield Proposal("as-derived", title, (edit,), "", 1)
+    name, function, editor = evidence.input, operation.function.name, Editor(operation.module)
+    written, own = [*operation.contributions()], [*operation.contributions(name)]
+    derived = filter(None, (_derived(operation, path) for path in _values(operation, name)))
+    if (text := next(derived, None)) is not None:
+        title = f"Give `{name}` the derivative of what `{function}` computes"
+        by = "-=" if text.startswith("-") else "+="
+        line = f"{name}.{operation.gradient} {by} {text.removeprefix('-')}"
+        if len(own) == 1:
+            edit = editor.replace(own[0][1], line)
+            yield Proposal("as-derived", title, (edit,), "", 1)
+        elif not own and written:
+            yield Proposal("as-derived", title, (editor.insert_after(written[-1][1], line),), "", 1)
+    match own:
+        case [(target, ast.AugAssign(op=ast.Add() | ast.Sub() as op) as node)] if (
+            text is None or nodes_of(node.value, ast.Call)  # a helper, of shapes
+        ):
+            by = "-=" if isinstance(op, ast.Add) else "+="
+            edit = editor.replace(
+                node, f"{editor.text_of(target)} {by} {editor.text_of(node.value)}"
+            )
+            title = f"Change the sign of what `{function}` gives `{name}`"
+            yield Proposal("change-sign", title, (edit,), "", 2)
 
 
 def _values(operation: EngineOperation, name: str) -> Iterator[str]:
@@ -173,9 +177,13 @@ def _values(operation: EngineOperation, name: str) -> Iterator[str]:
 
 
 def _derived(operation: EngineOperation, variable: str) -> str | None:
-    """Return the derivative of what an operation computes, as a factor of a product."""
+    """Return what an operation has to add: the derivative of what it computes, times the gradient
+    of the result."""
     result = operation.result
     assert result is not None
+    given = f"{result[0]}.{operation.gradient}"
+    if product := of_matrix_product(operation.means(result[1])[0], variable, given):
+        return product
     value = ast.parse(f"{result[0]}.{variable.rpartition('.')[2]}", mode="eval").body
 
     def meant(part: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -186,7 +194,10 @@ def _derived(operation: EngineOperation, variable: str) -> str | None:
     if found is None or ast.unparse(found) == "0":
         return None
     text = ast.unparse(found)
-    return text if _is_product(found) or not isinstance(found, _OPEN) else f"({text})"
+    if text in ("1", "-1"):
+        return text.replace("1", given)
+    closed = text if _is_product(found) or not isinstance(found, _OPEN) else f"({text})"
+    return f"{closed} * {given}"
 
 
 def _is_product(node: ast.expr) -> bool:
