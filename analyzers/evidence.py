@@ -107,7 +107,7 @@ class SilentFault:
     @property
     def engine(self) -> Engine:
         """Return the engine whose graphs are concerned."""
-        return "custom" if self.gradient else "torch"
+        return "custom" if self.gradient or self.kind == "wrong-gradients" else "torch"
 
     @property
     def seen_at(self) -> CodeLine | None:

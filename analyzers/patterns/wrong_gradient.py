@@ -1,4 +1,4 @@
-"""A hand-written engine computes another gradient than its forward has.
+"""A hand-written engine, or layer, computes another gradient than its forward has.
 
 What happens: an operation gives its inputs a wrong derivative, or replaces a gradient in place of
 adding to it; or the backward visits the nodes in a wrong order, or starts from a gradient of zero.
@@ -121,8 +121,10 @@ from analyzers.explain.listed import some
 from analyzers.explain.pattern import GraphCarrier, Match, evidence_in
 from analyzers.explain.reuse.describe import line
 from analyzers.explain.silent_matches import matched, silent
+from analyzers.repair.engine.forward_derivative import as_forward_derived, written_by
 from analyzers.repair.engine.operations import (
     DERIVATIVE,
+    LAYER,
     ORDER,
     OVERWRITTEN,
     SEED,
@@ -148,6 +150,7 @@ TITLES = {
     DERIVATIVE: "An operation gives an input a wrong derivative",
     SEED: "The backward starts from a gradient of zero",
     ORDER: "The backward visits nodes before their gradients are complete",
+    LAYER: "A layer's backward is not the derivative of its forward",
 }
 REMEDIES = {
     OVERWRITTEN: "write `+=` wherever an operation stores a gradient.",
@@ -156,8 +159,17 @@ REMEDIES = {
     SEED: "set the gradient of the value that the backward starts from to one.",
     ORDER: "visit each node once, after all nodes that were made from it: append a node to a list "
     "after its inputs (depth first), and go through the list backwards.",
+    LAYER: "let `backward` return, and store for each parameter, the derivative of what `forward` "
+    "computes, times the gradient that it is given.",
 }
-PREFERS = (add_to_gradients, times_the_result, as_derived, set_the_seed, in_topological_order)
+PREFERS = (
+    add_to_gradients,
+    times_the_result,
+    as_derived,
+    set_the_seed,
+    in_topological_order,
+    as_forward_derived,
+)
 
 
 def match(evidence: Evidence, project: Project) -> Match | None:
@@ -168,8 +180,12 @@ def match(evidence: Evidence, project: Project) -> Match | None:
         return None
     own = list(operation.contributions(fault.input)) if operation is not None else []
     at = CodeLine(fault.at.file, own[0][1].lineno) if fault.input and own else fault.at
+    if operation is not None and fault.detail == LAYER:
+        given = written_by(operation.function, fault.gradient)
+        at = CodeLine(fault.at.file, given.lineno) if given is not None else at
     owner = fault.input or (operation.root if operation is not None else "")
-    carrier = GraphCarrier(f"{owner}.{fault.gradient}", at) if owner else None
+    path = fault.gradient if fault.detail == LAYER else f"{owner}.{fault.gradient}"
+    carrier = GraphCarrier(path, at) if owner and path else None
     found = matched(NAME, fault, at, carrier, TITLES.get(fault.detail, ""))
     return replace(found, remedy=REMEDIES.get(fault.detail, "")) if found is not None else None
 
@@ -178,6 +194,11 @@ def explain(match: Match, project: Project) -> str:
     """Explain which operation it is, and how far the gradient is off."""
     fault = evidence_in(match, SilentFault)
     function, given = f"`{fault.function}`", f"`{fault.input}.{fault.gradient}`"
+    if fault.detail == LAYER:
+        gives = f"stores in `{fault.gradient}`" if fault.gradient else "returns"
+        what = f"What {function} {gives} is not the derivative of `forward` by `{fault.input}`, "
+        what += "times the gradient that it is given."
+        return f"{what} See {line(match.location, project)}. {_entry(fault)}"
     what = {
         OVERWRITTEN: f"{function} replaces {given}. What another operation that uses the same "
         "value has put there is lost.",
@@ -189,6 +210,14 @@ def explain(match: Match, project: Project) -> str:
         "operations that use it.",
     }.get(fault.detail, f"{function} computes a wrong gradient.")
     return f"{what} See {line(match.location, project)}. {_figures(fault)}"
+
+
+def _entry(fault: SilentFault) -> str:
+    numerical, held = fault.figures
+    return (
+        f"At one entry it is {held:.4g}; the numerical one, from calling the layer again with that "
+        f"entry moved a little, is {numerical:.4g}."
+    )
 
 
 def _figures(fault: SilentFault) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from analyzers.source.callees import is_call, keyword
 from analyzers.source.flow import mentions
-from analyzers.source.project import Module, spelled
+from analyzers.source.project import Module, Project, spelled
 from analyzers.source.receivers import takes_loss
 from analyzers.source.trees import nodes_of
 
@@ -89,3 +89,13 @@ def _says_of_graph(test: ast.expr, root: str) -> bool:
         ):
             return spelled(value) == root
     return False
+
+
+def backward_by_hand(project: Project) -> tuple[str, ast.FunctionDef] | None:
+    """Return the first `backward` of a layer of the script's own (`Dense.backward`), or None."""
+    for module, node in project.each(ast.ClassDef):
+        methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+        theirs = any(module.in_library(spelled(base)) for base in node.bases)
+        if "forward" in methods and "backward" in methods and not theirs:
+            return f"{node.name}.backward", methods["backward"]
+    return None

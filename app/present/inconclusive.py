@@ -9,6 +9,7 @@ from analyzers.evidence import SilentFault
 from analyzers.explain.listed import counted, lowered, some
 from analyzers.explain.silent_matches import ZERO_LOSS, ZEROS
 from analyzers.messages import entry_of
+from analyzers.source.backward import backward_by_hand
 from app.present import endings, non_finite
 from app.present.answer import first_hint, meaning, named_cause, with_place
 from app.present.basis import is_completed
@@ -251,6 +252,12 @@ def _why_no_error(case: Case, run: RunResult) -> str:
             f"so that it runs ({ending(run)}): send the part that is missing."
         )
     if not calls and not case.is_error_given:
+        if (own := backward_by_hand(case.project)) is not None:
+            return (
+                f"`{own[0]}` (line {own[1].lineno}) computes gradients by hand: there is no graph "
+                "that a run could follow. To test it, compare a gradient with the slope of the "
+                "loss, `(loss(w + h) - loss(w - h)) / (2 * h)`."
+            )
         return (
             "No backward call was seen in what was sent, as it is or completed (see what was "
             "assumed): send the part that trains."

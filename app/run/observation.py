@@ -45,11 +45,11 @@ class Observation:
     @property
     def ran_clean(self) -> bool:
         """Return True if the script ran here without an exception, to its end or for as long as
-        training is followed, and came to where the error may show.
+        training is followed, and came to where the error may show, or showed a silent fault.
         """
         if self.run is None or self.run.status not in ("finished", "stopped") or self.idle:
             return False
-        return self.at_call or len_backwards(self.run) > 0
+        return self.at_call or len_backwards(self.run) > 0 or self.from_run
 
     @property
     def followed(self) -> bool:

@@ -48,10 +48,11 @@ _ARITHMETIC = re.compile(r"def __(?:add|mul|matmul|sub)__\(")
 
 
 def may_differentiate(files: Mapping[str, str]) -> bool:
-    """Return True if files may define an `autograd.Function`, or an engine of their own, whose
-    gradients a run compares with numerical ones."""
+    """Return True if files may define an `autograd.Function`, layers or an engine of their own,
+    whose gradients a run compares with numerical ones."""
     return any(
-        ("Function" in text and "def backward" in text) or _ARITHMETIC.search(text)
+        ("def backward" in text and ("Function" in text or "def forward" in text))
+        or _ARITHMETIC.search(text)
         for text in files.values()
     )
 

@@ -17,6 +17,7 @@ _BY_CALL: Mapping[str, str] = {
 """The derivative of a function of one argument, in terms of it, of the result, and of the module
 that the function is of."""
 _RELU = ("max", "maximum")
+_OPEN = (ast.BinOp, ast.IfExp, ast.Compare, ast.Lambda, ast.BoolOp)
 _ZERO, _ONE = ast.Constant(0), ast.Constant(1)
 
 
@@ -65,21 +66,36 @@ def derivative(
     return None
 
 
+def product(derived: ast.expr, given: str) -> str | None:
+    """Return a derivative times the gradient of the result; None for one that is zero."""
+    text = ast.unparse(derived)
+    if text == "0":
+        return None
+    return text.replace("1", given) if text in ("1", "-1") else f"{factor(derived, text)} * {given}"
+
+
+def factor(node: ast.expr, text: str) -> str:
+    """Return the text of an expression as a factor: in parentheses where it needs them."""
+    multiplies = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div | ast.Pow)
+    return text if multiplies or not isinstance(node, _OPEN) else f"({text})"
+
+
 def of_matrix_product(expression: ast.expr, variable: str, given: str) -> str | None:
-    """Return the gradient of a factor of a matrix product, whose own gradient is `given`; None
-    where the variable is no factor of one."""
+    """Return the gradient of a factor of a matrix product, whose own gradient is `given`, in the
+    form of that product; None where the variable is no factor of one."""
     match expression:
         case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-            pass
-        case ast.Call(func=ast.Attribute(attr="matmul" | "dot"), args=[left, right]):
-            pass
+            form = "{} @ {}"
+        case ast.Call(func=ast.Attribute(attr="matmul" | "dot") as function, args=[left, right]):
+            form = f"{ast.unparse(function)}({{}}, {{}})"
         case ast.Call(func=ast.Attribute(value=left, attr="dot"), args=[right]):
-            pass
+            form = "{}.dot({})"
         case _:
             return None
-    if ast.unparse(left) == variable:
-        return f"{given} @ {ast.unparse(right)}.T"
-    return f"{ast.unparse(left)}.T @ {given}" if ast.unparse(right) == variable else None
+    one, two = ast.unparse(left), ast.unparse(right)
+    if one == variable:
+        return form.format(given, f"{two}.T")
+    return form.format(f"{one}.T", given) if two == variable else None
 
 
 def _base(expression: ast.expr) -> ast.expr:

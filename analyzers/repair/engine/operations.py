@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from analyzers.evidence import Evidence, SilentFault
 from analyzers.explain.pattern import Proposal
 from analyzers.repair.blocks import joined
-from analyzers.repair.engine.derivatives import derivative, of_matrix_product
+from analyzers.repair.engine.derivatives import derivative, factor, of_matrix_product, product
 from analyzers.source.edits import Editor
 from analyzers.source.flow import names_read, walk_scope
 from analyzers.source.project import FUNCTIONS, Module, Project
@@ -19,9 +19,8 @@ from analyzers.source.trees import nodes_of, walk
 WRONG = "wrong-gradients"
 """The kind of silent fault: an engine's gradients are not the numerical ones."""
 OVERWRITTEN, DERIVATIVE, SEED, ORDER = "overwritten", "derivative", "seed", "order"
+LAYER = "layer"  # the derivative of a layer that is no operation of a graph
 Written = ast.Assign | ast.AugAssign
-_OPEN = (ast.BinOp, ast.IfExp, ast.Compare, ast.Lambda, ast.BoolOp)
-"""What needs parentheses as a factor, unless it is a product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +123,10 @@ def times_the_result(evidence: Evidence, project: Project) -> Iterator[Proposal]
         return
     editor, given = Editor(operation.module), f"{result[0]}.{operation.gradient}"
     edits = [
-        editor.replace(
-            node, f"{editor.text_of(target)} {by} {_closed(node.value, editor)} * {given}"
-        )
+        editor.replace(node, f"{editor.text_of(target)} {by} {factor(node.value, text)} * {given}")
         for target, node in operation.contributions()
         for by in ["+=" if isinstance(node, ast.AugAssign) else "="]
+        for text in [editor.text_of(node.value)]
         if not _passes_on(node.value, operation.gradient)
     ]
     if edits:
@@ -182,8 +180,8 @@ def _derived(operation: EngineOperation, variable: str) -> str | None:
     result = operation.result
     assert result is not None
     given = f"{result[0]}.{operation.gradient}"
-    if product := of_matrix_product(operation.means(result[1])[0], variable, given):
-        return product
+    if text := of_matrix_product(operation.means(result[1])[0], variable, given):
+        return text
     value = ast.parse(f"{result[0]}.{variable.rpartition('.')[2]}", mode="eval").body
 
     def meant(part: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -191,22 +189,7 @@ def _derived(operation: EngineOperation, variable: str) -> str | None:
         return whole, value if name is result[1] else name
 
     found = derivative(result[1], variable, meant)
-    if found is None or ast.unparse(found) == "0":
-        return None
-    text = ast.unparse(found)
-    if text in ("1", "-1"):
-        return text.replace("1", given)
-    closed = text if _is_product(found) or not isinstance(found, _OPEN) else f"({text})"
-    return f"{closed} * {given}"
-
-
-def _is_product(node: ast.expr) -> bool:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div | ast.Pow)
-
-
-def _closed(node: ast.expr, editor: Editor) -> str:
-    text = editor.text_of(node)
-    return text if _is_product(node) or not isinstance(node, _OPEN) else f"({text})"
+    return product(found, given) if found is not None else None
 
 
 def set_the_seed(evidence: Evidence, project: Project) -> Iterator[Proposal]:

@@ -37,6 +37,7 @@ from .engine_calls import EngineCalls
 from .graph_restoration import GraphRestoration, cut_off
 from .instance_log import Allotment, Allotting
 from .instances import Instances, makes_from
+from .layer_gradients import LayerGradients
 from .leaf_steps import LeafSteps
 from .numerical_gradients import wrong_gradient
 from .operation_log import OperationLog
@@ -73,6 +74,7 @@ class EngineWatch:
         self._instances = Instances()
         self._uncleared = UnclearedLeaves(emitter, parameters) if judges else None
         self._log = OperationLog(self._instances) if compares and judges else None
+        self._layers = LayerGradients() if compares and judges else None
         self._calls = EngineCalls(
             emitter, parameters, self._instances, self._outside, steps, self._uncleared
         )
@@ -99,12 +101,12 @@ class EngineWatch:
     def wrong_gradient(self) -> Json | None:
         """Return the record of a gradient that differs from the numerical one, once the script has
         ended; None if none is known to, or if a second backward call is what raised."""
-        if self._log is None or not self._log.ended or self._calls.raised:
+        if self._log is None or self._layers is None or self._calls.raised:
             return None
-        found = wrong_gradient(self._log)
+        found = wrong_gradient(self._log) if self._log.ended else self._layers.found()
         if found is None:
             return None
-        number = self._calls.ids.get(self._instances.number(found.pop("leaf")))
+        number = self._calls.ids.get(self._instances.number(found.pop("leaf", None)))
         names = [one.name for one in self._parameters.known if one.id == number and one.name]
         return {"t": "silent", "kind": "wrong-gradients", **found, "params": names}
 
@@ -128,10 +130,13 @@ class EngineWatch:
             owner.__init__ = self._making(owner.__init__)
         elif not isinstance(owner.__new__, Allotment):  # a decorator's, yet to come, or a base's
             owner.__new__ = Allotting(owner.__new__, self._note)
+        own = dict(vars(kind))
         for name, walker in walkers.items():
             setattr(owner, name, self._watched(walker))
             walker.undo.append(partial(setattr, owner, name, walker.function))
             self._undo.append(walker.dismiss)
+        if known and self._layers is not None:
+            self._layers.observe(kind, own)
 
     def _settle(self) -> None:
         """Record that it is known what runs backward."""
