@@ -57,6 +57,9 @@ def _steps(decided: Verdict, case: Case, seen: Observation) -> Iterator[NextStep
         if inconclusive.is_cut_off(case):
             text = "Send the traceback's last line: it says what was raised."
         yield NextStep(kind="file", text=text, field="script")
+    elif inconclusive.is_by_hand(case, seen.run) and not seen.from_run:
+        text = "Compare a gradient with the slope, `(loss(w + h) - loss(w - h)) / (2 * h)`."
+        yield NextStep(kind="lines", text=text)
     elif case.notebook is None and not seen.from_run:
         yield NextStep(kind="run_local", text=local_run.HOW, value=local_run.command(case))
     yield from _needed(seen)
