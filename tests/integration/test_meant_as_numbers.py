@@ -47,6 +47,11 @@ LOSSES = {
         "    loss = (other(q.rsample()) - x).square().mean() + near\n"
         "    loss = loss + other(q.sample()).abs().mean()"
     ),
+    "a sample that is fed back to where its likelihood trains it": (
+        f"{SPREAD}\n"
+        "    fed = q.sample()\n"
+        "    loss = near - q.log_prob(x[:, :3]).mean() + other(fed).square().mean()"
+    ),
     "a number that another function has": (
         "penalty = 0.37\n    loss = (other(out) - x).square().mean() + penalty"
     ),
@@ -67,9 +72,18 @@ async def test_it_is_not_blamed(service: Service, loss: str) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_a_sample_that_a_divergence_holds_is_still_found(service: Service) -> None:
-    loss = f"{SPREAD}\n    loss = (other(q.sample()) - x).square().mean() + near"
-    script = TRAINING.format(before="", loss=loss)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "loss = (other(q.sample()) - x).square().mean() + near",
+        "z = q.sample()\n    p = Normal(other(z), 0.5)\n    loss = near - p.log_prob(x).mean()",
+        "if other.training:\n        z = q.sample()\n    else:\n        z = q.rsample()\n"
+        "    loss = (other(z) - x).square().mean() + near",
+    ],
+    ids=["alone", "with the likelihood of the data", "with another arm"],
+)
+async def test_a_sample_that_a_divergence_holds_is_still_found(service: Service, loss: str) -> None:
+    script = TRAINING.format(before="", loss=f"{SPREAD}\n    {loss}")
     found = await service.ask(DiagnosisRequest(script=script), RUNNING)
     assert [cause.pattern for cause in found.causes] == ["detached-loss"]
     assert "rsample()" in found.patches[0].script
