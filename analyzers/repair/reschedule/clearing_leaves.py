@@ -21,8 +21,9 @@ from analyzers.repair.reschedule.clearing import (
 )
 from analyzers.repair.reschedule.stepping import step_after_backward
 from analyzers.source.backward import BACKWARD_CALLS
+from analyzers.source.callees import plain_name
 from analyzers.source.calls import ZERO_GRAD, calls_of, gradients_read, receivers_of, steps
-from analyzers.source.flow import names_read, statements_of
+from analyzers.source.flow import definitions, names_bound, names_read, statements_of, value_of
 from analyzers.source.project import Project, spelled
 from analyzers.source.statement_ranges import statements_after
 from analyzers.source.targets import assigned_pairs
@@ -52,11 +53,15 @@ def clear_engine_leaves(
     where: SourceLocation, leaves: Sequence[str], gradient: str, project: Project
 ) -> Iterator[Proposal]:
     """Yield proposals that reset each leaf of a hand-written engine as its class initialises a new
-    one; if the source loops over the leaves to update them, so does the reset.
+    one: by a method of the script's own that does so, else here; if the source loops over the
+    leaves to update them, so does the reset.
     """
     empty = _empty(gradient, project)
     if empty is None:
         return
+    for line in _own_clears(where, leaves, gradient, project):
+        edit = where.editor.insert_before(where.statement, line)
+        yield Proposal("zero-grad", f"Call `{line}` before each backward", (edit,), "", -1)
     lines = [_emptied(path, gradient, empty) for path in leaves if path.isidentifier()]
     if deeper := [path for path in leaves if not path.isidentifier()]:
         loop = _updating_loop(where, gradient)
@@ -93,6 +98,38 @@ def _empty(gradient: str, project: Project) -> ast.expr | None:
                     if not given & names_read(value):
                         return value
     return None
+
+
+def _own_clears(
+    where: SourceLocation, leaves: Sequence[str], gradient: str, project: Project
+) -> Iterator[str]:
+    """Yield calls of methods that loop over leaves and write a new gradient, of the objects that
+    the leaves belong to or that are made of what holds them."""
+    clearing = [
+        (owner, function.name)
+        for module, function in project.each(ast.FunctionDef)
+        if (owner := module.class_of(function)) is not None and _clears(function, gradient)
+    ]
+    owners = {re.split(r"[.\[]", path)[0] for path in leaves}
+    for name in names_bound(where.scope) if clearing else ():
+        values = map(value_of, definitions(where.scope, name))
+        made = [value for value in values if isinstance(value, ast.Call)]
+        kinds = {plain_name(one) for one in made if owners & {name, *names_read(one)}}
+        for _, kind in project.each(ast.ClassDef):
+            kinds |= {*map(spelled, kind.bases)} if kind.name in kinds else set()
+        for owner, method in clearing:
+            if owner.name in kinds:
+                yield f"{name}.{method}()"
+
+
+def _clears(function: ast.FunctionDef, gradient: str) -> bool:
+    """Return True for a method without arguments that loops to write this attribute, and nothing
+    else, by values that do not depend on what it was."""
+    match function.body[-1]:
+        case ast.For(body=[ast.Assign(targets=[ast.Attribute(attr=written)], value=value)]):
+            read = {node.attr for node in walk(value) if isinstance(node, ast.Attribute)}
+            return written == gradient not in read and len(function.args.args) == 1
+    return False
 
 
 def _emptied(path: str, gradient: str, empty: ast.expr) -> str:
