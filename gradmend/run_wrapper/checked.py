@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzers.explain.listed import some
+from analyzers.explain.listed import counted, some
 from analyzers.explain.silent_matches import ZERO_LOSS
 from gradmend.run_wrapper.exchange_dir import Process
 
@@ -16,11 +16,16 @@ _UNKNOWN = "nothing that was seen says why"
 FEW = 7  # calls of a line that show how its graph goes on, and what names keep of it
 
 
-def summary(found: Sequence[Process]) -> str:
-    """Return a line about the processes that trained, the first of them by rank."""
+def summary(found: Sequence[Process], calls: int = 0) -> str:
+    """Return a line about the processes that trained, the first of them by rank; else about the
+    backward `calls` of an engine that were seen as the program ran again."""
     trained = [one for one in found if b'{"t":"backward"' in one.records]
+    if not trained and calls:
+        said = f"checked {counted(calls, 'backward call')} of the program's own engine"
+        return f"{said}, in a repeated run: no fault was found"
     if not trained:
-        return "checked nothing: no backward call was made"
+        engine = any(one.engine for one in found)
+        return f"checked nothing: no backward call was {'seen' if engine else 'made'}"
     records = list(_records(trained[0].records))
     ended = records[-1] if records and records[-1]["t"] == "end" else None
     if ended is None:

@@ -41,7 +41,7 @@ class Process:
     given_up: bool = False  # whether it caught the error, whatever it is, and ended
     cuda: bool = False
     peak_kib: int = 0  # memory
-    engine: bool = False  # whether a backward of the program's own engine, without torch, failed
+    engine: bool = False  # whether it has an engine of its own, and ran without torch
     records: bytes = b""
 
     @property

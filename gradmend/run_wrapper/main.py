@@ -82,7 +82,8 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
     if arguments.check and code == 0 and not causes:
         from gradmend.run_wrapper.checked import summary as checked
 
-        note(summary := checked(found))
+        again = findings.run if findings is not None else None
+        note(summary := checked(found, again.backward_calls if again is not None else 0))
     if arguments.json:
         from gradmend.run_wrapper.summarize import print_json
 
@@ -93,7 +94,7 @@ def _look(arguments: RunArguments, box: ExchangeDir, code: int) -> bool:
 def _is_doubted(process: Process, arguments: RunArguments) -> bool:
     """Return True if a process of a command that ended well is looked at: for a fault that its
     records show, or, where the user waits for it, for one that only a slower run can show."""
-    if not arguments.check or process.silent:
+    if not arguments.check or process.silent or process.engine:
         return arguments.check
     from gradmend.run_wrapper.cut_terms import are_suspected
 
@@ -103,7 +104,8 @@ def _is_doubted(process: Process, arguments: RunArguments) -> bool:
 def _failed(found: list[Process]) -> list[Process]:
     """Return the processes of a failed command in which autograd, or an engine, raised the
     error."""
-    failed = [one for one in found if one.failed] or [one for one in found if one.engine]
+    failed = [one for one in found if one.failed]
+    failed = failed or [one for one in found if one.engine and one.error is not None]
     if failed or not any(one.raised for one in found):
         return failed
     from analyzers.messages import entry_of

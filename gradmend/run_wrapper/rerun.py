@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ FURTHER = 8  # backward calls beyond the one that failed
 IN_USE = "already in use"  # a port, by a run that goes on at the same time
 GRACE_S = 5.0  # for the other processes, once the one that is watched has ended
 TAIL = 1 << 16
+_WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".pkl", ".safetensors")
 _TRACER = (
     *("mode", "follow", "freed", "reference", "keep_graphs", "frozen_steps", "gradients"),
     *("stop_after_backwards", "patience_s", "follow_s"),
@@ -47,7 +49,8 @@ class Again:
     `first` is the process that failed, and `seen` what its run showed: the first traced run of the
     sources as they are is not made twice. A program without torch was not traced; then its runs
     import torch before it begins. No run begins after `most_s`, but for the last one of a fix, as
-    the user will run it. `warm` has been started for them already.
+    the user will run it; `found_s` takes its place once one has shown a fault that raises nothing.
+    `warm` has been started for them already.
 
     A compiled program is traced with its compiler off: what its mathematics is stays the same, and
     a run takes seconds. Its last run, without the tracer, is compiled.
@@ -62,6 +65,7 @@ class Again:
         *,
         steps: int | None = None,
         most_s: float = math.inf,
+        found_s: float = 0.0,
         warm: Warm | None = None,
     ) -> None:
         self._command = list(command)
@@ -69,8 +73,8 @@ class Again:
         self._seen = seen
         self._sources = sources
         self._steps = steps
-        self._most_s = most_s
-        self._until = time.monotonic() + most_s
+        self._most_s, self._found_s = most_s, max(most_s, found_s)
+        self._begun = time.monotonic()
         self._eager = first.is_compiled
         self._early = warm
         self._home = warm.home if warm is not None else ExchangeDir({})
@@ -95,20 +99,28 @@ class Again:
 
     async def _in_time(self, job: Job) -> RunResult:
         if (left := self._left_s(job)) < LEAST_S:
-            spent = f"not all fixes were tried within {self._most_s:.0f} s"
-            self.troubles.add(f"{spent}; `gradmend run --patient` does")
+            self._ran_out()
             return RunResult(status="unavailable", reason="the time was used up")
         self.runs += 1
         limit = min(job.time_limit_s, left)
         try:
-            return await self._again(job.model_copy(update={"time_limit_s": limit}))
+            result = await self._again(job.model_copy(update={"time_limit_s": limit}))
         except OSError as error:
             why = f"its files cannot be written ({(error.strerror or 'unknown').lower()})"
             self.troubles.add(f"it could not be run again: {why}")
             return RunResult(status="unavailable", reason=why)
+        if result.trace is not None and result.trace.silent:
+            self._most_s = self._found_s
+        elif result.status == "timed_out" and limit == left:
+            self._ran_out()
+        return result
+
+    def _ran_out(self) -> None:
+        spent = f"not all repeated runs ended within {self._most_s:.0f} s"
+        self.troubles.add(f"{spent}; `gradmend run --patient` waits for them")
 
     def _left_s(self, job: Job) -> float:
-        left = self._until - time.monotonic()
+        left = self._begun + self._most_s - time.monotonic()
         return max(left, PLAIN * self._first.seconds) if job.mode == "plain" else left
 
     def _is_first(self, job: Job) -> bool:
@@ -194,8 +206,9 @@ class Again:
         elif self._seen is not None:
             instructions["least_backwards"] = len_backwards(self._seen) + FURTHER
             instructions["brief_s"] = BRIEF * self._first.seconds
-        instructions |= {"early": self._first.engine and job.mode != "plain", "overlay": {}}
-        instructions["made"] = self._first.made
+        alone = self._first.engine and job.mode != "plain"
+        instructions |= {"early": alone, "gradcheck": alone and job.gradcheck, "overlay": {}}
+        instructions |= {"made": self._first.made, "gone": list(_checkpoints(self._first))}
         for number, (name, text) in enumerate(self._changed(job).items()):
             patched = box.path / f"patched-{number}.py"
             patched.write_bytes(text.encode())
@@ -258,6 +271,17 @@ def _code(records: bytes, code: int | None) -> int | None:
     if not last.startswith(END):
         return code
     return 1 if b'"reason":"raised"' in last else 0
+
+
+def _checkpoints(first: Process) -> Iterator[str]:
+    """Yield the weights that the first run left in folders that it has made, and did not read
+    itself: a program that resumes from them would not do again what it did."""
+    for folder in first.made:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                seen = entry.stat()
+                if entry.name.endswith(_WEIGHTS) and seen.st_atime_ns <= seen.st_mtime_ns:
+                    yield entry.path
 
 
 def _is_lost(outcome: ProcessOutcome) -> bool:

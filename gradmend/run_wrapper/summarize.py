@@ -109,6 +109,7 @@ def _to_run_again(
             seen.sources,
             steps=arguments.steps,
             most_s=math.inf if arguments.waits else limit,
+            found_s=ALL_S,
             warm=warm,
         )
     except OSError as error:

@@ -125,6 +125,21 @@ def test_a_folder_that_only_a_first_run_may_make(tmp_path: Path) -> None:
     assert "✓ your command ran again with it" in ran.stderr, ran.stderr
 
 
+def test_weights_that_the_first_run_left(tmp_path: Path) -> None:
+    """A program that goes on from them would not fail again, or not in the same way."""
+    resuming = (
+        "import os, torch\n"
+        "os.makedirs('log', exist_ok=True)\n"
+        "if 'last.pt' in os.listdir('log') and torch.load('log/last.pt'):\n"
+        "    raise SystemExit(3)\n"
+        "torch.save([1], 'log/last.pt')\n"
+    )
+    (tmp_path / "train.py").write_text(resuming + ONE_FILE)
+    ran = gradmend(["run", "--", PYTHON, "train.py"], tmp_path)
+    assert "✓ your command ran again with it" in ran.stderr, ran.stderr
+    assert call([PYTHON, "train.py"], tmp_path).code == 3
+
+
 def test_a_main_script_of_any_name(tmp_path: Path) -> None:
     (tmp_path / "train").write_text(ONE_FILE)
     ran = gradmend(["run", "--", PYTHON, "train"], tmp_path)

@@ -21,7 +21,8 @@ from sandbox.inside.attached.warm import _settings
 from sandbox.inside.core.clock import CLOCK
 from sandbox.inside.core.engine import Calls
 from sandbox.inside.core.follow_limit import FollowLimit
-from sandbox.protocol import Job
+from sandbox.protocol import Job, RunResult
+from sandbox.records import Silent, Trace
 from tests.run_wrapper import ONE_FILE
 
 
@@ -35,6 +36,25 @@ async def test_no_run_begins_once_the_time_is_up() -> None:
     assert session.runs == 0
     (trouble,) = session.troubles
     assert "--patient" in trouble
+
+
+@pytest.mark.parametrize("shown", [(), (Silent(t="silent", kind="retained-graphs"),)])
+async def test_fixes_get_their_time_once_a_fault_is_seen(
+    monkeypatch: pytest.MonkeyPatch, shown: tuple[Silent, ...]
+) -> None:
+    session = Again(["false"], Process(1), None, {}, most_s=1.0, found_s=60.0)
+
+    async def made(job: Job) -> RunResult:
+        return RunResult(status="finished", trace=Trace(silent=[*shown]))
+
+    monkeypatch.setattr(session, "_again", made)
+    try:
+        await session.run(Job(files={}))
+        session._begun -= 30.0
+        later = await session.run(Job(files={}))
+    finally:
+        await session.close()
+    assert later.status == ("finished" if shown else "unavailable")
 
 
 async def test_ctrl_c_while_a_warm_interpreter_ends_is_not_lost(

@@ -38,7 +38,7 @@ def begin(box: str) -> None:
     from . import scratch
 
     if job.get("scratch"):
-        scratch.install(job["scratch"], job["kept"], job.get("made", ()))
+        scratch.install(job["scratch"], job["kept"], job.get("made", ()), job.get("gone", ()))
     else:
         scratch.remember_folders()
     if job.get("overlay"):
@@ -49,7 +49,7 @@ def begin(box: str) -> None:
     if job.get("early"):
         main_begins(lambda: _import_torch(box))
     else:
-        _hear_engines(box, before)
+        _hear_engines(box, before, silent=bool(job.get("silent")))
 
 
 def torch_settings() -> dict[str, str]:
@@ -71,8 +71,9 @@ def _import_torch(box: str) -> None:
         trouble(box, f"torch cannot be imported ({type(error).__name__}: {error})")
 
 
-def _hear_engines(box: str, before: Mapping[str, str]) -> None:
-    """Have a program that never imports torch leave a report if an engine of its own fails."""
+def _hear_engines(box: str, before: Mapping[str, str], *, silent: bool) -> None:
+    """Have a program that never imports torch leave a report if an engine of its own fails; where
+    `silent` faults are looked for, if it has one."""
     begun, process = time.time(), os.getpid()
 
     def ended() -> None:
@@ -81,7 +82,7 @@ def _hear_engines(box: str, before: Mapping[str, str]) -> None:
         with suppress(Exception):  # the program never hears of it
             from .process_report import leave_for_engine
 
-            leave_for_engine(box, begun, changed(before))
+            leave_for_engine(box, begun, changed(before), silent=silent)
 
     atexit.register(ended)
 

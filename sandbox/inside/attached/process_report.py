@@ -28,7 +28,7 @@ _FAILING = (
 
 class ProcessReport:
     """The word of one process. `settings` of torch's are those that the program changed before it
-    imported torch; `engine`: it is an engine of the user's own that failed."""
+    imported torch; `engine`: it is an engine of the user's own that ran without torch."""
 
     def __init__(
         self, box: str, begun: float, settings: Mapping[str, str | None], *, engine: bool = False
@@ -69,10 +69,14 @@ class ProcessReport:
         return os.path.join(self._box, f"{self._pid}.{kind}")
 
 
-def leave_for_engine(box: str, begun: float, settings: Mapping[str, str | None]) -> None:
-    """Leave a report of a program that ends without torch, if its own engine's backward failed."""
+def leave_for_engine(
+    box: str, begun: float, settings: Mapping[str, str | None], *, silent: bool
+) -> None:
+    """Leave a report of a program that ends without torch, if its own engine's backward failed, or
+    if it ends well and has such an engine, where `silent` faults are looked for."""
     error = last_error()
-    if "torch" in sys.modules or error is None or not engine_seen(error):
+    wanted = silent and _has_engine() if error is None else engine_seen(error)
+    if "torch" in sys.modules or not wanted:
         return
     word = ProcessReport(box, begun, settings, engine=True)
     frames.start_in(os.getcwd(), os.path.dirname(word.main or os.getcwd()))
@@ -94,6 +98,19 @@ def engine_seen(error: BaseException) -> bool:
     codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
     own = [code for code in codes if frames.OWNERS[code.co_filename] == frames.USER]
     return any(code.co_name.strip("_").startswith(_WALKS) for code in own)
+
+
+def _has_engine() -> bool:
+    """Return True if the user's modules define a class with a backward of its own."""
+    kinds = {
+        id(kind): kind
+        for module in list(sys.modules.values())
+        if frames.OWNERS[getattr(module, "__file__", None) or ""] == frames.USER
+        for kind in list(vars(module).values())
+        if isinstance(kind, type)
+    }
+    names = (name for kind in kinds.values() for name in vars(kind))
+    return any(name.strip("_").startswith(_WALKS) for name in names)
 
 
 def main_file() -> str | None:

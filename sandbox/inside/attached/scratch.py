@@ -36,11 +36,13 @@ def _exists(path: Any) -> bool:
 class Scratch:
     """Where the files of this run are. `kept` are folders that are written as they are. What the
     run takes away of the user's files, it sees no more; it may make them again, and also the
-    folders that the user's own run `made`."""
+    folders that the user's own run `made`. Files that are `gone` it never sees."""
 
-    def __init__(self, folder: str, kept: Iterable[str], made: Iterable[str] = ()) -> None:
+    def __init__(
+        self, folder: str, kept: Iterable[str], made: Iterable[str] = (), gone: Iterable[str] = ()
+    ) -> None:
         self._folder = os.path.realpath(folder)
-        self._gone: set[str] = set()
+        self._gone = {self._folder + path for path in gone}
         self._made = {self._folder + path for path in made}
         self._kept = tuple(os.path.realpath(each) + os.sep for each in kept)
 
@@ -123,10 +125,12 @@ def remember_folders() -> None:
     _replace(os, "mkdir", mkdir)
 
 
-def install(folder: str, kept: Iterable[str], made: Iterable[str]) -> None:
+def install(
+    folder: str, kept: Iterable[str], made: Iterable[str], gone: Iterable[str] = ()
+) -> None:
     """Redirect this process's writes there, for good."""
     global _place
-    _place = place = Scratch(folder, kept, made)
+    _place = place = Scratch(folder, kept, made, gone)
 
     def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if set(mode) & set("wax+"):
